@@ -34,7 +34,7 @@ def open_app(browser: Browser, url: str, sign: str = ".thumb") -> Page:
     return page
 
 
-def took(page: Page, event: str, event_name: str, expected: object, act: Callable[[], None]) -> float:
+def time_event(page: Page, event: str, event_name: str, expected: object, act: Callable[[], None]) -> float:
     """Time from the event that `act` causes until the page shows `expected`, plus two frames."""
     page.evaluate("given => painted.after(...given)", [event, event_name, expected])
     act()
@@ -56,7 +56,7 @@ def choosing(browser: Browser, url: str, trace: Trace, count: int, until: str) -
 def choose(page: Page, trace: Trace, layer: int, head: int, until: str = "head") -> float:
     """Choose one cross-attention head; layers and heads count from 0."""
     thumb = page.locator(f'.thumb[aria-label^="Layer {layer + 1}, head {head + 1},"]')
-    return took(page, "pointerdown", until, trace.cross[layer, head].tolist(), thumb.click)
+    return time_event(page, "pointerdown", until, trace.cross[layer, head].tolist(), thumb.click)
 
 
 def switching(browser: Browser, url: str, trace: Trace, count: int) -> list[float]:
@@ -65,7 +65,7 @@ def switching(browser: Browser, url: str, trace: Trace, count: int) -> list[floa
     times = []
     for kind in islice(cycle(KINDS), WARM_UPS + count):
         button = page.get_by_test_id("stMain").get_by_role("radio", name=kind.capitalize())
-        times.append(took(page, "pointerdown", "overview", named_heads(trace, kind), button.click))
+        times.append(time_event(page, "pointerdown", "overview", named_heads(trace, kind), button.click))
     return times[WARM_UPS:]
 
 
@@ -94,7 +94,7 @@ def typing(
         expected = named_heads(model.trace(text), "cross")
         box = page.get_by_role("textbox").first
         box.fill(text)
-        times.append(took(page, "keydown", "overview", expected, lambda box=box: box.press("Enter")))  # type: ignore[misc]
+        times.append(time_event(page, "keydown", "overview", expected, lambda box=box: box.press("Enter")))  # type: ignore[misc]
     return times[WARM_UPS:]
 
 
@@ -121,7 +121,7 @@ def stepping(browser: Browser, stepper: Stepper, rounds: int) -> list[float]:
         for step, key in [*((s, "ArrowRight") for s in forward), *((s, "ArrowLeft") for s in backward)]:
             value = stepper.step_text.format(step)
             expected = {"place": stepper.selector, "attribute": stepper.attribute, "value": value}
-            times.append(took(page, "keydown", "step", expected, partial(page.keyboard.press, key)))
+            times.append(time_event(page, "keydown", "step", expected, partial(page.keyboard.press, key)))
     return times[2 * (stepper.steps - 1) :]
 
 
@@ -158,9 +158,9 @@ def opening_app(browser: Browser, url: str, trace: Trace) -> tuple[float, int]:
     try:
         page.goto(f"{url}/?{urlencode({**_query(trace), 'layer': 1, 'head': 1})}", wait_until="commit")
         page.wait_for_function("() => painted.overview() && painted.head()", polling="raf", timeout=180_000)
-        took = page.evaluate(f"new Promise(done => {_TWO_FRAMES.format('done(performance.now())')})")
+        milliseconds = page.evaluate(f"new Promise(done => {_TWO_FRAMES.format('done(performance.now())')})")
         wait_until_idle(page)
-        return float(took), sum(frame_sizes)
+        return float(milliseconds), sum(frame_sizes)
     finally:
         page.context.close()
 

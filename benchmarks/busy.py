@@ -2,7 +2,7 @@
 
 The contestants are this process and every process that comes from it, detached and ended ones included. The system adds
 the time of a process that ended to that of the parent that waited for it; one whose parent did not wait becomes a child
-of this process, which lets it be, so that its time can still be read.
+of this process, which does not wait for it either, so that its time can still be read.
 """
 
 from __future__ import annotations

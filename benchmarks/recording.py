@@ -97,7 +97,7 @@ def round_of(contestant: Contestant) -> Callable[[], float]:
 
 def contestant(name: str, folder: Path, length: int) -> tuple[None, dict[str, Callable]]:
     torch.set_num_threads(1)
-    keep_freed()  # as the command line does; for all, since it is no merit of the network
+    keep_freed()  # as the command line does; for every contestant, so that the networks alone are compared
     ids = torch.randint(2, SHAPES["small"][1] - 1, (2, 1, length), generator=torch.Generator().manual_seed(0))
     one_pass = passes(name, folder, ids[0], ids[1], length)
 
@@ -110,7 +110,7 @@ def contestant(name: str, folder: Path, length: int) -> tuple[None, dict[str, Ca
 
     def peak() -> int:
         """Return the peak of allocated bytes, from all allocations and releases of a pass in their order."""
-        one_pass()  # what only the first pass makes is no part of it
+        one_pass()  # what the first pass alone allocates does not count
         with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiled:
             result = one_pass()
         moves = [event for event in profiled.profiler.kineto_results.events() if event.name() == "[memory]"]

@@ -29,7 +29,7 @@ MAX_MEGABYTES = 1_500.0
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", default="tatoeba:en-fr + multi30k:en-fr*2", help="what it is trained on")
     parser.add_argument("--steps", type=int, default=5_000)
-    parser.add_argument("--every", type=int, default=100, help="steps between two looks")
+    parser.add_argument("--every", type=int, default=100, help="steps between two samples")
     parser.add_argument("--run", dest="folder", type=Path, help="a run that is being trained, to look on at")
     parser.set_defaults(run=run)
 
@@ -39,11 +39,11 @@ def run(data: str, steps: int, every: int, folder: Path | None) -> None:
     busy = Busy()
     if folder:
         worker = RunFolder(folder)
-        data, looks = worker.recipe().data, watched(worker, steps, every)
+        data, samples = worker.recipe().data, watched(worker, steps, every)
     else:
-        looks = trained(data, steps, every)
-    result = {"machine": machine("torch"), "data": data, "busy": busy.shares_since_begin(), **growth(looks)}
-    shown_samples = looks[:: max(1, len(looks) // 10)]
+        samples = trained(data, steps, every)
+    result = {"machine": machine("torch"), "data": data, "busy": busy.shares_since_begin(), **growth(samples)}
+    shown_samples = samples[:: max(1, len(samples) // 10)]
     print(
         table(("step", "MB", "tokens/s"), [(f"{n:,}", f"{mb:,.0f}", f"{speed:,.0f}") for n, mb, speed in shown_samples])
     )
@@ -70,7 +70,7 @@ def trained(data: str, steps: int, every: int) -> list[tuple[int, float, float]]
 def watched(run: RunFolder, steps: int, every: int) -> list[tuple[int, float, float]]:
     """Return (step, MB in memory, target tokens per second since the last sample), `every` so many of `steps` steps."""
     process, metrics = psutil.Process(status(run.path).pid), Metrics(run.path)
-    looks: list[tuple[int, float, float]] = []
+    samples: list[tuple[int, float, float]] = []
     n_lines = first = len(metrics.read())
     while n_lines < first + steps:
         time.sleep(1.0)
@@ -80,20 +80,20 @@ def watched(run: RunFolder, steps: int, every: int) -> list[tuple[int, float, fl
         if len(lines) >= n_lines + every:
             new, n_lines = lines[n_lines:], len(lines)
             speed = sum(line["tokens"] for line in new) / sum(line["seconds"] for line in new)
-            looks.append((n_lines, process.memory_info().rss / 1e6, speed))
-    return looks
+            samples.append((n_lines, process.memory_info().rss / 1e6, speed))
+    return samples
 
 
-def growth(looks: list[tuple[int, float, float]]) -> dict[str, Any]:
+def growth(samples: list[tuple[int, float, float]]) -> dict[str, Any]:
     """Return the peak memory, and how memory grew over the second half of the steps (least squares)."""
-    second_half = looks[len(looks) // 2 :]
+    second_half = samples[len(samples) // 2 :]
     growth = (
         np.polyfit([n for n, _, _ in second_half], [mb for _, mb, _ in second_half], 1)[0]
         if len(second_half) > 1
         else 0.0
     )
     return {
-        "looks": looks,
-        "most_megabytes": max(mb for _, mb, _ in looks),
+        "looks": samples,
+        "most_megabytes": max(mb for _, mb, _ in samples),
         "megabytes_per_1000_steps": round(1000 * float(growth), 1),
     }

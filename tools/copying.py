@@ -88,7 +88,7 @@ def is_copied(probe: Probe, translation: str) -> bool:
 
 
 def judged(folder: str | Path) -> dict[str, Any]:
-    """Return how many "names" and "numbers" are "exact" "of" how many, and which "failed". Raises ValueError."""
+    """Return {"names": {"exact", "of"}, "numbers": likewise, "failed": [{"source", "written"}]}. Raises ValueError."""
     translator = load_translator(folder)
     codes = {name: code for code, name in LANGUAGES.items()}
     languages = (codes.get(str(translator.card.get(side)), "") for side in ("source", "target"))

@@ -92,7 +92,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tools.production", description=__doc__)
     parser.add_argument(NO_PASSWORD, action="store_true", help="let anybody who reaches the server do all that you can")
     parser.parse_args()
-    try:  # the app asks the same, whoever starts it; asked here too, a refusal comes first and alone
+    try:  # the app checks the same at its start; checked here too, a refusal is all that is printed
         access(host(), os.environ, sys.argv[1:], public())
         require_listening()
     except ValueError as error:

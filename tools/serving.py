@@ -157,7 +157,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-# Those of servers that have ended: a browser keeps Streamlit's scripts compiled by their address, whose port counts.
+# Ports of servers that have ended: a browser caches Streamlit's compiled scripts by their address, port included.
 _earlier: list[int] = []
 
 

@@ -1,4 +1,4 @@
-"""The code that every session runs: the page configuration, the navigation, and the page that was asked for."""
+"""The code that every session runs: the page configuration, the navigation, and the requested page."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import streamlit as st
 
 from ui.state import warming
 
-warming.wait()  # before the imports below: the thread that warms up is perhaps amid them
+warming.wait()  # before the imports below, which the warm-up thread may be doing as well
 
 from headlight.language import ORIGINAL, gettext  # noqa: E402
 from ui.state.process import prepare  # noqa: E402
@@ -28,7 +28,7 @@ first, *later = PAGES
 only = st.query_params.get("only") == "1" and "lesson" in st.query_params
 home = st.Page(first.script, title=gettext(first.title), icon=first.icon, url_path="", default=True)
 pages = {other.title: st.Page(other.script, title=gettext(other.title), icon=other.icon) for other in later}
-# The first page by its name as well: whoever knows the other addresses would try it.
+# The first page also answers at its name, as the other pages do.
 home_by_name = st.Page(first.script, title=gettext(first.title), url_path=first.title.lower(), visibility="hidden")
 plugins = [st.Page(page.draw, title=page.title, icon=page.icon, url_path=path) for path, page in plugin_pages()]
 page = st.navigation([home, *pages.values(), *plugins, home_by_name], position="hidden" if only else "sidebar")

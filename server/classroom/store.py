@@ -36,9 +36,9 @@ def now() -> float:
 
 
 def ended_before() -> float:
-    """Return the time before which a class must have ended to be over, by this process's clock and by the wall clock.
+    """Return the earlier of this process's clock and the wall clock: a class that ends before it is over.
 
-    A wall clock that is set forward, or was wrong when the process began, then ends no class.
+    So a wall clock that is set forward, or was wrong when the process began, ends no class.
     """
     return min(now(), time.time())
 

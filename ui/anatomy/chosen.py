@@ -52,7 +52,7 @@ def choose(view: AnatomyView, trace: Trace, parts: list[NetworkPart]) -> ChosenP
         return ChosenPart(index, part, 0, query)
     patterns = trace.pattern(part.kind)[part.layer]
     is_present = view.head and view.head <= len(patterns) and patterns[view.head - 1].any()
-    head = view.head - 1 if view.head and is_present else _telling(trace, part.kind, patterns, query)
+    head = view.head - 1 if view.head and is_present else _sharpest_head(trace, part.kind, patterns, query)
     return ChosenPart(index, part, head, query)
 
 
@@ -65,7 +65,7 @@ def _index(view: AnatomyView, parts: list[NetworkPart]) -> int:
     return indices[view.layer - 1] if view.layer and view.layer <= len(indices) else indices[0]
 
 
-def _telling(trace: Trace, kind: Kind, patterns: np.ndarray, query: int) -> int:
+def _sharpest_head(trace: Trace, kind: Kind, patterns: np.ndarray, query: int) -> int:
     """Return the head, of [H, Q, K], that looks most at one other word."""
     weights = patterns[:, query].copy()
     weights[:, trace.column_tokens(kind).special] = 0

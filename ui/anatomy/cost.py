@@ -34,7 +34,7 @@ def _costs(name: str, tokens: int) -> None:
     first = model.encoder.layers[0]
     assert isinstance(first, EncoderLayer)
     gated = first.feed_forward.gate is not None
-    # With all of its heads: one that lost them all would compare nothing.
+    # Pruned heads count too: a layer that lost all of its heads would compare nothing.
     sizes = config.d_model, attention.n_heads * attention.d_head, config.encoder.d_ff, gated
     before = ", before heads were pruned" if config.pruned_heads else ""
     each = [layer_cost(n, *sizes) for n in LENGTHS]

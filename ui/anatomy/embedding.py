@@ -105,7 +105,7 @@ def tokenizer_of(model: Translator, stack: str) -> Tokenizer:
 
 
 def _nearest_tokens(model: Translator, tokenizer: Tokenizer, chosen: ChosenPart, id: int, theme: Theme) -> None:
-    st.caption(said_of_matrices(tied(model.model)))
+    st.caption(describe_matrices(tied(model.model)))
     if id in tokenizer.special_ids:
         st.caption(f"{literal(tokenizer.label(id))} is no word; choose another token above to see its neighbours.")
         return
@@ -134,7 +134,7 @@ def nearest(matrix: np.ndarray, id: int, tokenizer: Tokenizer) -> list[Near]:
     return neighbours(matrix, id, without=tokenizer.special_ids)
 
 
-def said_of_matrices(groups: list[list[str]]) -> str:
+def describe_matrices(groups: list[list[str]]) -> str:
     """Say which of the three matrices are the same one."""
     names = [["the " + _NAMES[name] for name in group] for group in groups]
     shared = [group for group in names if len(group) > 1]

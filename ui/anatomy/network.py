@@ -21,7 +21,7 @@ from ui.state.view import settle, update, write_address
 def draw_network(name: str, text: str, target: str | None) -> None:
     """Draw the map and the open part.
 
-    It stays with the page, and is told which trace it shows: only the cache keeps traces.
+    A fragment's arguments live as long as the page, so they only name the trace: the cache alone keeps traces.
     """
     view: AnatomyView = st.session_state["view"]
     model, trace = translator(name).model, models.trace(name, text, target)

@@ -138,5 +138,5 @@ def _before_or_after(name: str) -> None:
 
 
 def _draw(*drawings: Drawing) -> None:
-    """Draw them side by side, or below each other where there is no room; each has a text alternative."""
+    """Draw pictures side by side, or below each other where there is no room; each has a text alternative."""
     st.html(f'<div class="drawings">{"".join(map(image, drawings))}</div>')

@@ -102,12 +102,12 @@ def _pictures(name: str, chosen: ChosenPart, words: dict[str, tuple[int, ...]], 
             words_in_plane(names, {"embedding": first.points}, first.origin, "Embeddings", theme=theme),
             key="plane-embeddings",
         )
-        st.caption(said_of_plane(first, f"these {plural(len(names), 'embedding')} of {d_model} numbers"))
+        st.caption(describe_plane(first, f"these {plural(len(names), 'embedding')} of {d_model} numbers"))
     with right:
         kinds = {"key": keys, "query": queries}
         plot(words_in_plane(names, kinds, second.origin, "Queries and keys", theme=theme), key="plane-queries")
         several = f"these queries and keys of {d_head} numbers"
-        st.caption(said_of_plane(second, several))
+        st.caption(describe_plane(second, several))
     attention = attention_at(model, chosen.site)
     title = f"Scores, q · k / √{d_head}" if attention.scale is None else "Scores, q · k"
     limit = float(np.abs(vectors.scores).max())
@@ -117,14 +117,14 @@ def _pictures(name: str, chosen: ChosenPart, words: dict[str, tuple[int, ...]], 
         table = matrix_html(title, vectors.scores, axes, theme_named(theme), (-limit, limit))
         st.html(side_by_side([table]))
     with right:
-        st.caption(said_of_scores(names, vectors.scores))
-        st.caption(said_of_embeddings(model.config, chosen))
-        for split in said_of_tokens(words, tokenizer):
+        st.caption(describe_scores(names, vectors.scores))
+        st.caption(describe_embeddings(model.config, chosen))
+        for split in describe_tokens(words, tokenizer):
             st.caption(split)
     draw_when_open("This plane as a table", "plane-as-table", _table, names, first, queries, keys)
 
 
-def said_of_plane(plane: Plane, vectors: str) -> str:
+def describe_plane(plane: Plane, vectors: str) -> str:
     """Say how much of the variance the plane shows."""
     if not plane.shares.any():
         return f"There is no plane to choose for {vectors}: nothing varies among them."
@@ -136,7 +136,7 @@ def said_of_plane(plane: Plane, vectors: str) -> str:
     )
 
 
-def said_of_scores(names: Sequence[str], scores: np.ndarray) -> str:
+def describe_scores(names: Sequence[str], scores: np.ndarray) -> str:
     """Say what the table has, and where its two halves differ most."""
     caption = "Rows are queries, columns keys. The scores use all numbers of the vectors, not the plane."
     if len(names) == 1:
@@ -152,7 +152,7 @@ def said_of_scores(names: Sequence[str], scores: np.ndarray) -> str:
     )
 
 
-def said_of_embeddings(config: ModelConfig, chosen: ChosenPart) -> str:
+def describe_embeddings(config: ModelConfig, chosen: ChosenPart) -> str:
     """Say in what the vectors differ from those that the head reads in a sentence."""
     layer = chosen.site.layer + 1
     normed = " They are shown after the layer norm in front of this head." if config.norm == "pre" else ""
@@ -170,7 +170,7 @@ def said_of_embeddings(config: ModelConfig, chosen: ChosenPart) -> str:
     return added + normed
 
 
-def said_of_tokens(words: dict[str, tuple[int, ...]], tokenizer: Tokenizer) -> list[str]:
+def describe_tokens(words: dict[str, tuple[int, ...]], tokenizer: Tokenizer) -> list[str]:
     """Say which words are several tokens, or unknown to the vocabulary."""
     notes = []
     for word, ids in words.items():

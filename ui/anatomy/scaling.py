@@ -29,7 +29,7 @@ def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
     d_head = attention.d_head
     scores = whole_head(name, (trace,), chosen.site, chosen.head, None)[0].scores
     root = math.sqrt(d_head)
-    # T5 has no division, so what it uses are the scores as they are.
+    # T5 does not divide: its scores as they are take the place of the divided ones.
     plain, divided = (scores, scores / root) if attention.scale is not None else (scores * root, scores)
     spreads, random = (score_spread(plain), score_spread(divided)), against_width(scores.shape[1])
     st.caption(

@@ -77,8 +77,7 @@ def labels_of(large: Panel) -> Labels:
 
 
 def _foreseen(large: Panel, view: AttentionView) -> Shows | None:
-    """Return the thumbnail of the overview with the same picture, weights as they are on the same scale; None if none.
-    """
+    """Return the thumbnail of the overview that has the same weights on the same scale; None if there is none."""
     if large.show != "raw" or large.limit > 1:
         return None
     return {"kind": view.kind, "place": (large.layer, large.head)}

@@ -50,10 +50,10 @@ def corpus_roles(traces: ShownTrace, view: AttentionView, large: Panel) -> None:
         # Translators: buttons follow, as "word that is translated".
         st.caption(gettext("Take me to the head that looks at the"))
         with st.container(horizontal=True, gap="small", key="roles"):
-            _ways(roles)
+            _role_buttons(roles)
 
 
-def _ways(roles: Roles) -> None:
+def _role_buttons(roles: Roles) -> None:
     for what, ((kind, layer, head), role) in roles.clearest.items():
         st.button(
             gettext(role.what.looks_at or role.name),

@@ -88,8 +88,8 @@ def compare(traces: ShownTrace, second: ShownTrace, view: AttentionView, large: 
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"**{gettext('{head} in both sentences', head=large.title)}**")
         st.space("stretch")
-        ways = {name: gettext(text) for name, text in COMPARE.items()}
-        choose(view, "compare", gettext("Compare"), ways, hide_label=True)
+        names = {name: gettext(text) for name, text in COMPARE.items()}
+        choose(view, "compare", gettext("Compare"), names, hide_label=True)
     if view.compare == "difference":
         left, right = st.columns(2, gap="medium")
         with left:

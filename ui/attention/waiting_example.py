@@ -23,7 +23,7 @@ from ui.widgets.text import literal
 def prepare_example(name: str) -> None:
     """Trace the model's first example, unless that was done since it was opened."""
     if examples(translator(name).card):
-        with suppress(ValueError):  # a card may name what the model cannot read; that is told to who asks for it
+        with suppress(ValueError):  # a card may name what the model cannot read; whoever opens it gets the error
             _example(name, version(name), current())
 
 
@@ -45,7 +45,7 @@ def example_while_waiting(
     with wait_placeholder(_drawing(name, view, container, middle)) as placeholder:
         try:
             yield
-        except Exception:  # beside the example no page could say it; the next run does, without the example
+        except Exception:  # the page has no room for it beside the example; the next run reports it
             if not placeholder.is_drawn:
                 raise
     if placeholder.is_drawn:
@@ -57,8 +57,8 @@ def _drawing(
 ) -> Callable[[], None] | None:
     """Return a function that draws the example.
 
-    None where no example was read yet, where the view needs what would have to be computed in the queue too, and where
-    the page still shows the sentence that was read before.
+    It is None where no example has been traced yet, where the view needs more than the trace, which would wait in the
+    queue too, and where the page still shows the previous sentence.
     """
     key = name, version(name), current()
     if "overview" in st.session_state or view.show in ("value", "difference") or not _example.is_cached(*key):

@@ -45,33 +45,35 @@ def _draw(traces: ShownTrace, view: AttentionView, large: Panel) -> None:
     from headlight.analysis.word_alignment import word_alignment
     from headlight.corpora.pharaoh import format_links
 
-    ways = _ways(traces, view, large)
-    if not ways:
+    choices = _choices(traces, view, large)
+    if not choices:
         st.caption(gettext("No heads are known to align words in this model: choose a head of cross-attention."))
         return
-    way = ways[0]
-    if len(ways) > 1:
-        way = st.selectbox(
+    chosen = choices[0]
+    if len(choices) > 1:
+        chosen = st.selectbox(
             gettext("Heads"),
-            ways,
-            format_func=lambda way: gettext("{heads}, chosen here", heads=way.names) if way.is_chosen else way.names,
-            key=widget_key(f"aligning-{ways[1].names}"),
+            choices,
+            format_func=lambda heads: (
+                gettext("{heads}, chosen here", heads=heads.names) if heads.is_chosen else heads.names
+            ),
+            key=widget_key(f"aligning-{choices[1].names}"),
             width=320,
         )
-    alignment = word_alignment(traces.trace, way.heads, way.is_shifted)
-    if way.is_shifted:
+    alignment = word_alignment(traces.trace, chosen.heads, chosen.is_shifted)
+    if chosen.is_shifted:
         text = gettext(
             "Each word of the translation is linked to the source word that gets most weight from {heads} in the next "
             "row, which reads the word.",
-            heads=way.names,
+            heads=chosen.names,
         )
     else:
         text = gettext(
             "Each word of the translation is linked to the source word that gets most weight from {heads} in the row "
             "that writes the word.",
-            heads=way.names,
+            heads=chosen.names,
         )
-    st.caption(f"{text} {way.rule}")
+    st.caption(f"{text} {chosen.rule}")
     if not alignment.links:
         st.caption(gettext("These heads give no source word any weight."))
         return
@@ -89,14 +91,14 @@ def _draw(traces: ShownTrace, view: AttentionView, large: Panel) -> None:
     )
 
 
-def _ways(traces: ShownTrace, view: AttentionView, large: Panel) -> list[_Heads]:
+def _choices(traces: ShownTrace, view: AttentionView, large: Panel) -> list[_Heads]:
     """Return the heads that may align the words: the best that are known first, then the chosen head."""
     best = _measured(traces) or _of_role(traces)
-    ways = [best] if best else []
+    choices = [best] if best else []
     if view.kind == "cross" and (best is None or best.heads != ((large.layer, large.head),)):
         rule = gettext("It is the head that is chosen above, which need not align words.")
-        ways.append(_Heads(((large.layer, large.head),), False, rule, True))
-    return ways
+        choices.append(_Heads(((large.layer, large.head),), False, rule, True))
+    return choices
 
 
 def _measured(traces: ShownTrace) -> _Heads | None:

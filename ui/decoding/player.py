@@ -93,8 +93,8 @@ def _start(name: str, text: str, model: Translator, search: Search, view: Decodi
 def shown_node(search: Search, view: DecodingView) -> tuple[int, int]:
     """Return the node whose choice is shown, and the end of the hypothesis that it is shown on."""
     tree = search.tree
-    begun = tree.find(view.path)
-    end = tree.winner if begun is None or not view.path else tree.end_of(begun)
+    start = tree.find(view.path)
+    end = tree.winner if start is None or not view.path else tree.end_of(start)
     path = tree.path(end)
     return path[min(view.step or 1, len(path) - 1)], end
 

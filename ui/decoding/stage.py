@@ -28,8 +28,8 @@ from ui.widgets.table import number_table
 def stage(name: str, text: str, model: Translator, decoding: Decoding, actions: DeltaGenerator) -> None:
     """Draw what follows the step; downloads go to `actions`.
 
-    What a fragment is given stays with the page for as long as that is open, and beyond. So it is told which decode it
-    shows, and asks the cache for it, which bounds what all pages together keep.
+    A fragment's arguments live as long as the page, and beyond. So they only name the decode, and the fragment reads it
+    from the cache, which bounds the memory of all pages together.
     """
     view: DecodingView = st.session_state["view"]
     with plain_errors():

@@ -132,7 +132,7 @@ def open_pairs(model: Translator, spec: str, max_pairs: int) -> tuple[Callable[[
         corpus = open_split(spec)
         return truths(corpus if has_truth(corpus) else FirstRows(corpus, PREVIEW_ROWS), max_pairs)
     texts = [example.text for example in examples(model.card)]
-    with TURNS.turn():  # only this: an aligner does not ask the model, and would keep others from it
+    with TURNS.turn():  # for this alone: an aligner needs no model
         translations = [translation.text for translation in model.translate_batch(texts)]
     pairs = Pairs(
         "examples", [Pair(n, *texts_pair) for n, texts_pair in enumerate(zip(texts, translations, strict=True), 1)]

@@ -174,7 +174,7 @@ def measure_slices(slice_request: SliceRequest, progress: Progress) -> SlicedEva
         corpus = FirstRows(corpus, PREVIEW_ROWS)
     kinds = [*KINDS, *([] if slice_request.column is None else [COLUMN + slice_request.column])]
     evaluator, values = read_sentences(compared, corpus, kinds, request.pairs)
-    with TURNS.turn():  # only this: scores do not ask a model, and would keep others from it
+    with TURNS.turn():  # for this alone: scoring needs no model
         translations = translate(compared, evaluator, BEAM_SIZE, LENGTH_PENALTY, progress)
     read = read_words(models.model_folder(request.name))
     evaluation = score_kinds(model, evaluator, translations, kinds, values, read, progress)

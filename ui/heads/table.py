@@ -80,7 +80,7 @@ def _filtered(roles_by_head: dict[HeadIndex, list[Role]], view: HeadsView) -> li
 
 
 def _chosen_columns(atlas: Atlas, view: HeadsView) -> list[Measure]:
-    """Draw the choice of the columns; return those that fit, where none was made."""
+    """Draw the choice of the columns; return the chosen ones, or as many default ones as fit."""
     every = present(atlas, *KINDS)
     names = [measure.name for measure in every]
     preferred = [name for name in PREFERRED_MEASURES if name in names]

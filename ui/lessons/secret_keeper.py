@@ -31,9 +31,9 @@ export default function ({ data, setTriggerValue }) {
 
 
 def keep(code: str, is_teacher: Callable[[str], bool], *, wrong: str = "") -> None:
-    """Give the browser what this session holds, or ask for what the browser has; what is `wrong` it forgets.
+    """Store this session's secret in the browser, or read the browser's; the browser forgets the secret `wrong`.
 
-    What the browser has is held if `is_teacher` says so of it. A wrong link displaces no secret.
+    The browser's secret is held if `is_teacher` accepts it. A wrong link displaces no secret.
     """
     _KEEPER(
         data={"code": code, "secret": look_here.held_secret(code), "wrong": wrong},

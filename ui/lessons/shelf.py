@@ -54,14 +54,14 @@ def posed_step(lesson: Lesson, step: Step) -> PosedStep:
     """Return the question with its answer. Raises ValueError where the model is not there, or can't answer."""
     if is_untyped(step):
         raise ValueError(gettext("Type a sentence first: the last question is about it."))
-    models.translator(step.model)  # it says where there is none
+    models.translator(step.model)  # raises where there is no such model
     path = models.LESSONS / f"{lesson.name}.md"
     sentence = step.query["text"] if step.name == YOUR_SENTENCE else ""
     return _posed_step(path, _changed(path), current(), step.name, models.version(step.model), sentence)
 
 
 def measuring(step: Step) -> LessonComputer:
-    """Return what computes a step's answers, on the models that everybody shares."""
+    """Return the computer of a step's answers, with the models that all sessions share."""
     return LessonComputer(models.translator, models.model_folder, base(step))
 
 

@@ -133,7 +133,7 @@ def _why_both(properties: dict[str, Properties]) -> None:
     """Draw why neither a sine nor a cosine is enough alone: two positions with one number that go on differently."""
     st.markdown("**Why a cosine too, and not the sine alone?**")
     for scheme, other in (("sine", "cosine"), ("cosine", "sine")):
-        st.markdown(said_alone(scheme, other, properties[scheme]))
+        st.markdown(describe_alone(scheme, other, properties[scheme]))
     sinusoidal = properties["sinusoidal"]
     st.markdown(
         "With both, the pair of numbers says where the hand points, and so where it points next: $M_k$ exists, and the "
@@ -141,7 +141,7 @@ def _why_both(properties: dict[str, Properties]) -> None:
     )
 
 
-def said_alone(scheme: str, other: str, properties: Properties) -> str:
+def describe_alone(scheme: str, other: str, properties: Properties) -> str:
     """Say what one function alone can't tell, in numbers: two positions alike, and the missing M_k."""
     twin_positions = twins(scheme, 1, 2 * np.pi / _WAVE_POSITIONS, _WAVE_POSITIONS)
     assert twin_positions is not None

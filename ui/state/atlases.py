@@ -28,7 +28,7 @@ from ui.state.cache import cached
 
 log = logging.getLogger("headlight")
 FILE = "heads.json"
-MAX_FILES = 64  # one is some hundred kilobytes
+MAX_FILES = 64  # of some hundred kilobytes each
 EXAMPLES = "examples"  # the corpus that is the model's own examples
 DIGEST_CHARACTERS = 16  # of a model's digest in the name of a file
 Facts = dict[str, Any]
@@ -76,7 +76,7 @@ def known_roles(name: str) -> Roles | None:
     """Return the latest measurement of a model: the one that ships with it, else one that was computed here."""
     path = models.model_folder(name) / FILE
     if shipped(name) is None:
-        measured = sorted((models.RUNS / ".heads").glob(f"{_begins('heads', name)}-*.json"), key=_written_at)
+        measured = sorted((models.RUNS / ".heads").glob(f"{_name_prefix('heads', name)}-*.json"), key=_written_at)
         if not measured:
             return None
         path = measured[-1]
@@ -132,11 +132,11 @@ def _cache_path(kind: str, name: str, corpus: str, pairs: int) -> Path:
     examples = models.translator(name).card.get("examples")
     request = [kind, digest_of(name), corpus, pairs, EDITION, list(MEASURES), installed(), examples]
     key = hashlib.sha256(json.dumps(request).encode()).hexdigest()[:32]
-    return models.RUNS / ".heads" / f"{_begins(kind, name)}-{key}.json"
+    return models.RUNS / ".heads" / f"{_name_prefix(kind, name)}-{key}.json"
 
 
-def _begins(kind: str, name: str) -> str:
-    """Return the part of a file's name that is about the model."""
+def _name_prefix(kind: str, name: str) -> str:
+    """Return the prefix that all cached files of a kind and a model share."""
     return f"{kind}-{EDITION}-{digest_of(name)[:DIGEST_CHARACTERS]}"
 
 

@@ -82,7 +82,7 @@ class RequestBatcher(Generic[G, T]):
                     self._changed.notify_all()
 
     def _batch(self, group: G, text: str) -> dict[str, _BatchRequest[T]]:
-        """Take this text and the first of those that can be read with it, {text: request}."""
+        """Reserve a batch of this text and the first others of its group that wait: {text: request}."""
         request = self._requests[group, text]
         waiting = {
             other_text: other

@@ -1,8 +1,8 @@
 """Long work in threads, whose progress a page shows while it stays usable.
 
 `JOBS` are the measurements, running and done, of all sessions: each is made once, one at a time, and the latest are
-kept. Results that are also on disk are dropped first. Measurements of an uploaded corpus are nowhere else: however many
-others there are, they are dropped, or cancelled, only ten minutes after the last page that shows them closed.
+kept. Results that are also on disk are dropped first. Measurements of an uploaded corpus are not on disk, so no other
+measurement displaces them: they are dropped, or cancelled, ten minutes after the last page that shows them was closed.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Jobs:
             if (kind, request) not in self._jobs:
                 job = Job(partial(self._find_or_compute, kind, find, do))
                 self._jobs[kind, request] = _JobEntry(job, is_private)
-                self._give_way()
+                self._enforce_limit()
             self._mark(kind, request)
             return self._jobs[kind, request].job
 
@@ -105,11 +105,11 @@ class Jobs:
         self._jobs.move_to_end((kind, request))
         self._jobs[kind, request].seen_at = time.monotonic()
 
-    def _give_way(self) -> None:
+    def _enforce_limit(self) -> None:
         """Drop the least recently seen jobs above the limit.
 
-        Not one that a page waits for: it would ask again, and so take the place of the next, and with one page more
-        than places none would ever be done.
+        A job that a page waits for stays: the page would request it again and displace the next one, and with more
+        pages than jobs that may be stored, none would ever finish.
         """
         until = time.monotonic() - PAGE_POLL_SECONDS
         releasable = [key for key, entry in self._jobs.items() if not entry.is_private]

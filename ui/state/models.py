@@ -32,11 +32,11 @@ from ui.state.public import card_without_places
 
 log = logging.getLogger("headlight")
 CHECKPOINTS, RUNS, MODELS, LESSONS = folders.checkpoints(), folders.runs(), folders.models(), folders.lessons()
-DEFAULT_MODEL = "en-fr"  # what the app opens with, where it is there
+DEFAULT_MODEL = "en-fr"  # which the app opens with, if it is installed
 UPLOADS = "uploads"  # the folder among the runs in which uploaded corpora are kept
 RUN_PREFIX = "runs/"  # of the name of a run's best checkpoint
 IMPORTED_PREFIX = "models/"  # of the name of an imported model
-MAX_BATCHED_TOKENS = 64  # tokens of a sentence that is translated with others, which would wait for a longer one
+MAX_BATCHED_TOKENS = 64  # of a sentence in a batch: a longer one would keep the others waiting
 MISTAKE_SEPARATOR = "+"  # between the name of a model and that of the mistake that it is run with
 MODEL_FILES = (WEIGHTS, CONFIG, CARD, SHARED, SOURCE, TARGET)  # of a model
 
@@ -85,7 +85,7 @@ def _split_name(name: str) -> tuple[str, str | None]:
 
 
 def own_taps(model: Translator) -> tuple[Tap, ...]:
-    """Return the taps that every pass of this model needs: one where it is broken by one."""
+    """Return the taps that every pass of this model needs: that of its mistake, if the mistake is a tap."""
     return (model.tap,) if isinstance(model, BrokenTranslator) and model.tap is not None else ()
 
 
@@ -177,7 +177,7 @@ def _translated(model: tuple[str, tuple[int, ...]], texts: list[str]) -> list[Tr
     return _translator(*model).translate_batch(texts)
 
 
-# The sentences that sessions wait for, as far as nobody typed a translation and no head is changed.
+# The sentences that sessions wait for: those without a typed translation and without changed heads.
 _TRANSLATIONS = RequestBatcher(_translated)
 
 

@@ -4,8 +4,8 @@ The sweep drops what is not needed any more, also while nobody visits: cached va
 memory. Streamlit collects garbage after every run, over the objects of all sessions: with thirty of them that takes
 twice as long as drawing a head, and holds everybody up. config.toml has it leave that to the sweep.
 
-What a decode has freed, the C library keeps: a sentence of 512 tokens leaves 200 MB in pieces of every size, and only
-the end of its heap would be returned by itself. To return them takes 25 to 55 ms, and where little was freed, 1 ms.
+The C library keeps what a decode has freed: a sentence of 512 tokens leaves 200 MB in pieces of every size, and by
+itself the library returns only the end of its heap. Returning all takes 25 to 55 ms, or 1 ms where little was freed.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from ui.state.streamlit_internals import forget_sessions
 
 log = logging.getLogger("headlight")
 SWEEP_SECONDS = 20.0  # between two sweeps
-# For which a thread holds Python's lock while another waits. A decode asks for it hundreds of times a step, and would
-# wait that long each time while a page is drawn; at the usual 5 ms it takes nearly twice as long as at 1.
+# How long a thread may hold Python's lock (the GIL) while another waits. A decode requests it hundreds of times a step,
+# and waits that long each time while a page is drawn: at the default of 5 ms it takes nearly twice as long as at 1 ms.
 SWITCH_SECONDS = 0.001
 
 

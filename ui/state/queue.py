@@ -248,7 +248,7 @@ def waiting_note() -> Iterator[Callable[[str], None]]:
     def note(text: str) -> None:
         nonlocal shown_text, container
         end_superseded_run()
-        yield_turn()  # which ends what is waited for elsewhere than in a script, too
+        yield_turn()  # ends the wait where the work was cancelled, also outside of a script
         if time.monotonic() - began > NOTE_DELAY_SECONDS and text != shown_text and in_session():
             container, shown_text = st.session_state.get(NOTE_KEY), text
             if container is not None:

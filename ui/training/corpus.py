@@ -60,7 +60,7 @@ DESCRIPTIONS = {
     "file": "A corpus of any size on this machine; it is read in place.",
     "hub": "Two text columns of a public dataset, read over the network.",
 }
-HUB_ROWS = 20_000  # of a dataset that a preview reads over the network, or lets a grammar write
+HUB_ROWS = 20_000  # that a preview reads over the network, or lets a grammar generate
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def choose_data(view: TrainingView) -> TrainingCorpus:
 
 
 def _tatoeba(view: TrainingView) -> str | None:
-    """Return the two languages, of those in its folder."""
+    """Draw the choice of two languages with sentences in Tatoeba's folder; return their corpus."""
     pairs = language_pairs(tatoeba_folder())
     if not pairs:
         st.info(

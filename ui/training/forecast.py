@@ -51,23 +51,23 @@ def _estimated(recipe: Recipe, preview: Preview | None, pending: bool) -> None:
     if preview is not None:
         measuring = measurements().get(draft.fitted(recipe, *_vocabulary(preview)), *_lengths(preview), begin=False)
         is_measured = measuring is not None and measuring.done()
-        if pending and (is_measured or measuring is None):  # none where another wish took its turn
+        if pending and (is_measured or measuring is None):  # there is none where another request displaced it
             st.rerun()
         if measuring is not None and is_measured:
             if error := measuring.exception():
                 refused = str(error) if isinstance(error, ValueError) else "The time could not be measured."
             else:
                 speed = measuring.result()
-    took = estimate(recipe, preview, speed)
+    cost = estimate(recipe, preview, speed)
     unknown = "measuring" if pending else "–"
-    steps = took.updates_per_epoch
+    steps = cost.updates_per_epoch
     texts = [
-        in_millions(took.parameters),
-        file_size(took.memory),
-        file_size(took.disk),
+        in_millions(cost.parameters),
+        file_size(cost.memory),
+        file_size(cost.disk),
         brief(recipe.training.steps / steps) if steps else "–",
-        duration(took.seconds_per_epoch) if took.seconds_per_epoch else unknown,
-        duration(took.seconds) if took.seconds else unknown,
+        duration(cost.seconds_per_epoch) if cost.seconds_per_epoch else unknown,
+        duration(cost.seconds) if cost.seconds else unknown,
     ]
     st.html(facts_html("estimates", zip(ROWS, texts, strict=True)))
     if speed:

@@ -11,18 +11,18 @@ from headlight.machine import threads
 from headlight.runs import Recipe
 from headlight.runs.estimate import Speed, measure
 
-Wish = tuple["Future[Speed]", Recipe, int, int]
+SpeedRequest = tuple["Future[Speed]", Recipe, int, int]
 
 
 class Measurements:
     """Measurements of speed, one at a time for all sessions: two would slow each other.
 
-    Of those that wait, only the latest is wanted.
+    Of the requests that wait, only the latest is measured.
     """
 
     def __init__(self) -> None:
         self._futures: dict[Hashable, Future[Speed]] = {}
-        self._next: tuple[Hashable, Wish] | None = None
+        self._next: tuple[Hashable, SpeedRequest] | None = None
         self._busy = False
         self._lock = Lock()
 
@@ -42,20 +42,20 @@ class Measurements:
             return future
 
     def _measure(self) -> None:
-        while (wish := self._take_wish()) is not None:
-            future, *question = wish
+        while (request := self._take_request()) is not None:
+            future, *arguments = request
             try:
-                future.set_result(measure(*question))  # type: ignore[arg-type]
+                future.set_result(measure(*arguments))  # type: ignore[arg-type]
             except Exception as error:
                 future.set_exception(error)
 
-    def _take_wish(self) -> Wish | None:
+    def _take_request(self) -> SpeedRequest | None:
         with self._lock:
             self._busy = self._next is not None
             if self._next is None:
                 return None
-            (_, wish), self._next = self._next, None
-            return wish
+            (_, request), self._next = self._next, None
+            return request
 
 
 def _key(recipe: Recipe, source_length: int, target_length: int) -> Hashable:

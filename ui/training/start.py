@@ -272,7 +272,7 @@ def _name(key: str) -> str:
 
 
 def _begin(chosen: TrainingCorpus, plan: Draft, typed: Callable[[], Draft], preview: Preview | None, key: str) -> None:
-    """Draw the button, and why it cannot be pressed where it can't."""
+    """Draw the button; where it is disabled, say why."""
     name = _name(key)
     problems = [message for field, message in plan.wrong.items() if field not in ("training.steps", "watch")]
     try:

@@ -82,7 +82,7 @@ def watch(view: TrainingView) -> None:
 
 
 def _empty(trainings: Shelf, view: TrainingView) -> None:
-    """Draw what a training looks like, and the form to begin one; before the first run."""
+    """Draw an example of a training and the form that starts one, before there is a first run."""
     if isinstance(trainings.chosen, Shipped):
         name = literal(trainings.chosen.name)
         below = "" if public() else " Below you can train one yourself; with these settings it takes minutes."

@@ -69,7 +69,7 @@ def overview(
 ) -> tuple[int, int] | None:
     """Draw every head of a kind as a thumbnail; return the (layer, head) picked just now, else None.
 
-    `switch` is the CSS selector of the buttons that choose among the kinds: what they are pressed for is drawn at once.
+    `switch` is the CSS selector of the buttons that choose among the kinds: pressing one draws its kind at once.
     `on_pick` is called before the script runs again, so it may set what widgets are drawn from.
     """
     shape = kinds.shapes[kind]
@@ -100,7 +100,7 @@ def lines(
     """Draw the heads of one layer, [H, Q, K], as lines from `rows` to `columns`; return what is shown.
 
     `start` is shown first, and again when it changes. Rows stand level with those of `big_head` where that stands
-    beside. `held` stays marked; `on_held` is told of another, before the script runs again.
+    beside. `held` stays marked; `on_held` gets another held cell before the script runs again.
     """
     memory = st.session_state.setdefault(f"{key}-shown", {})
     if memory.get("start") != start:
@@ -147,7 +147,7 @@ def _holder(key: str, shape: Sequence[int], on_held: Callable[[MarkedCell], None
 
 
 def _read_held(value: object, shape: Sequence[int]) -> MarkedCell:
-    """Return what the browser sent, or None where nothing, or what is not there, is held."""
+    """Return the held cell that the browser sent, or None where none is held or it is not in `shape`."""
     match value:
         case [int() | None as row, int() | None as column] if row is not None or column is not None:
             if all(at is None or 0 <= at < count for at, count in zip((row, column), shape, strict=True)):

@@ -27,7 +27,7 @@ from ui.widgets.errors import plain_errors
 from ui.widgets.frame import Opened
 from ui.widgets.text import literal
 
-MIN_CHANGE = 0.1  # nats, 10 % of a probability: what is less has next to no colour, and no head is called needed for it
+MIN_CHANGE_NATS = 0.1  # 10 % of a probability: a smaller change is hardly visible, and no head counts as needed for it
 REPLACEMENTS = {
     "mean": "the mean of its outputs for the model's example sentences",
     "resample": "its output for another example sentence, at the same token; the average of ten draws",
@@ -66,7 +66,7 @@ def _draw(opened: Opened[WhyView], trace: Trace, step: int, theme: str) -> list[
             f"{REPLACEMENTS[by]}. "
             + (
                 f"Needed most: {KINDS[kind]} {layer + 1}, head {head + 1}, {signed(change, plus=True)}."
-                if change <= -MIN_CHANGE
+                if change <= -MIN_CHANGE_NATS
                 else f"No head alone is needed: none takes more than {signed(max(0.0, -change))} from it."
             )
         )
@@ -81,7 +81,7 @@ def _most_needed(changes: dict[Kind, np.ndarray]) -> tuple[Kind, int, int, float
 
 
 def _maps(changes: dict[Kind, np.ndarray], theme: str, across: int) -> Drawing:
-    limit = max(MIN_CHANGE, *(float(np.nanmax(np.abs(values), initial=0)) for values in changes.values()))
+    limit = max(MIN_CHANGE_NATS, *(float(np.nanmax(np.abs(values), initial=0)) for values in changes.values()))
     grids = [
         Map(f"{KINDS[kind]}, head", values, *([str(at + 1) for at in range(count)] for count in values.shape))
         for kind, values in changes.items()

@@ -37,7 +37,7 @@ def named_among_best(name: str, best: Sequence[Head]) -> str:
 
 
 def _named_over_pairs(name: str, heads: Mapping[str, int], pairs: int) -> str:
-    """Say in how many of the pairs they are among the best; `heads` has the counts by "kind layer head"."""
+    """Say in how many pairs each head named after antecedents is among the best; `heads` counts "kind layer head"."""
     counts = {head: heads.get(f"{head[0]} {head[1] + 1} {head[2] + 1}", 0) for head in sorted(_antecedents(name))}
     if not counts:
         return ""

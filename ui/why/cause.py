@@ -10,7 +10,7 @@ from transformer import Trace, Translator
 from ui.why.passes import first_difference_of
 from ui.why.view import WhyView
 
-MAX_PROPOSALS = 8  # proposals
+MAX_PROPOSALS = 8
 
 
 class Cause(NamedTuple):

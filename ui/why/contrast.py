@@ -50,7 +50,7 @@ def other_token(name: str, model: Translator, view: WhyView, trace: Trace, cause
 def choose(name: str, model: Translator, view: WhyView, trace: Trace, cause: Cause | None, step: int) -> int:
     """Draw the heading and the box to choose the other token in; return its id.
 
-    Raises ValueError for a token that cannot be; the box stands, to choose another in.
+    Raises ValueError for an invalid token, below the box, in which another can be chosen.
     """
     try:
         instead = other_token(name, model, view, trace, cause, step)
@@ -65,7 +65,7 @@ def _heading(name: str, model: Translator, view: WhyView, trace: Trace, step: in
     st.subheader(f"“{literal(trace.writes.labels[step])}” rather than “{literal(instead)}”", anchor="rather-than")
     labels = model.checkpoint.target_tokenizer.labels
     chances = {labels([at])[0]: chance for at, chance in candidates_of(name, trace, step, view.taps)}
-    # A box of its own for each place: of the last one's choice it would make a token that somebody typed.
+    # Each step has a box of its own: a shared one would take the choice at the last step for a typed token.
     digest = zlib.crc32(repr((trace.source.ids, trace.target.ids[: step + 2], view.corrupted)).encode())
     offered = list(dict.fromkeys([*chances, instead]))
     st.selectbox(
@@ -129,7 +129,7 @@ def draw_contrast(opened: Opened[WhyView], trace: Trace, step: int, instead: int
 
 
 def sentence(parts: Contrast, token: str, rival: str, largest: tuple[str, int, int]) -> str:
-    """ "The difference of the two logits is +4.21: “elle” is 68 times as likely." """
+    """Return "The difference of the two logits is +4.21: “elle” is 68 times as likely as “il”. ..."."""
     kind, layer, head = largest
     times = math.exp(min(abs(parts.difference), 50.0))
     likelier, other = (token, rival) if parts.difference >= 0 else (rival, token)

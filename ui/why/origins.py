@@ -128,7 +128,7 @@ METHODS = (
 
 
 def sentence(origins: MeasuredOrigins, model: Translator, trace: Trace, step: int) -> str:
-    """ "68 % from the English, 32 % from the French so far. Leaving out X changes most." """
+    """Return "68 % from the English, 32 % from the French so far. Leaving out X changes most."."""
     from_source = float(origins.by_measure[ALTI].source[step].sum())
     source, target = languages(model)
     at = int(np.abs(origins.left_out[step]).argmax())

@@ -1,4 +1,4 @@
-"""How BLEU counts, wherever a score of it is shown."""
+"""How BLEU counts, drawn wherever a BLEU score is shown."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def _repair() -> None:
 
 
 def mistakes(model: Translator, broken_here: bool = False) -> None:
-    """Draw a note on what is wrong with the model, or nothing where nothing is known to be.
+    """Draw a note on what is known to be wrong with the model, if anything.
 
     If the model is `broken_here`, the page already says what is wrong with it.
     """

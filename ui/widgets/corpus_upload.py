@@ -65,7 +65,7 @@ def uploads() -> Path:
 
 
 def _spec(paths: list[Path]) -> str:
-    """Return the corpus in the uploaded files. Raises ValueError where they are none."""
+    """Return the corpus in the uploaded files. Raises ValueError where they are no corpus."""
     tables = [path.name for path in paths if path.name.endswith(TABLE_SUFFIXES)]
     if len(paths) > 2 or (len(paths) == 2 and tables):
         problem = f"{tables[0]} is a table" if tables else f"These are {len(paths)} files"
@@ -87,7 +87,7 @@ def _spec(paths: list[Path]) -> str:
 
 
 def _table(path: Path) -> str:
-    """Return the table with the two columns that are chosen. Raises ValueError where its first line has not as many."""
+    """Return the table with the two columns that are chosen. Raises ValueError where its first line has fewer."""
     start = next(lines(path), "")
     if "\0" in start or start != _printable(start):
         return str(path)  # the check says what it is instead

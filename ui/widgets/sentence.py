@@ -70,9 +70,9 @@ def target_input(model: Translator, view: PageView, model_translation: str) -> N
 
 
 def two_sides(model: Translator, view: PageView) -> tuple[str, DeltaGenerator, DeltaGenerator]:
-    """Draw the sentence's box, and next to it the place for `translation`.
+    """Draw the sentence's box, and next to it a container for `translation`.
 
-    Returns what is to be translated, the place below its box, and the one for `translation`.
+    Returns the text to be translated, the container below its box, and the container for `translation`.
     """
     source, target = st.container(key="two-sides").columns([5, 6], gap="medium")
     with source:

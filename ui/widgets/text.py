@@ -22,5 +22,5 @@ def literal(text: str) -> str:
 
 
 def explain_terms() -> None:
-    """Draw, once for a page, what shows the meaning of a term by hover, tap or keyboard (headlight/glossary.py)."""
+    """Draw the tooltip that explains the terms of headlight/glossary.py by hover, tap or keyboard; once for a page."""
     _EXPLAIN(key="terms")

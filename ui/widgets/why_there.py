@@ -69,7 +69,7 @@ def _draw(
     if key is None or not pattern[query, key]:
         key = int(pattern[query].argmax())  # a masked key has no score
     asking, keys = plain_label(trace.rows(kind)[query]), list(map(plain_label, trace.columns(kind)))
-    if kind != "encoder":  # the token that is read, whose vector asks, and the one that the row writes
+    if kind != "encoder":  # the query is the vector of the token that is read; the row writes the next one
         asking = f"{plain_label(trace.reads.labels[query])} → {asking}"
     visible = np.flatnonzero(pattern[query])
     alternatives: list[int | str] = ["mean", ITSELF, *(int(other) for other in visible if other != key)]

@@ -7,7 +7,7 @@ import pytest
 from headlight.corpora.cutting import Merges
 from tests.small import TEXTS, small_checkpoint, small_translator
 from transformer.tokenizers import Tokenizer
-from ui.anatomy.embedding import cut_html, default_word, matrices_of, near_html, nearest, said_of_matrices
+from ui.anatomy.embedding import cut_html, default_word, describe_matrices, matrices_of, near_html, nearest
 
 BPE = Tokenizer.train(TEXTS, "bpe", 60)
 
@@ -57,7 +57,7 @@ def test_which_matrices_are_compared(tied: str, source: list[list[str]], target:
     assert matrices_of(model, "encoder") == source
     assert matrices_of(model, "decoder") == target
     groups = {"none": [["encoder"], ["decoder"], ["output"]], "output": [["encoder"], ["decoder", "output"]]}
-    assert said in said_of_matrices(groups.get(tied, [["encoder", "decoder", "output"]]))
+    assert said in describe_matrices(groups.get(tied, [["encoder", "decoder", "output"]]))
 
 
 def test_two_vocabularies_are_not_compared() -> None:

@@ -20,10 +20,10 @@ from transformer.taps import Site
 from transformer.tokenizers import Tokenizer
 from ui.anatomy.plane import (
     default_words,
-    said_of_embeddings,
-    said_of_plane,
-    said_of_scores,
-    said_of_tokens,
+    describe_embeddings,
+    describe_plane,
+    describe_scores,
+    describe_tokens,
     split_words,
 )
 
@@ -103,20 +103,20 @@ def test_the_words_of_the_sentence_come_first() -> None:
 def test_a_word_of_several_tokens_is_said_to_be_their_mean() -> None:
     tokenizer, word = Tokenizer.train(TEXTS, "bpe", 60), "running"
     ids = tuple(tokenizer.encode(word))
-    (sentence,) = said_of_tokens({word: ids}, tokenizer)
+    (sentence,) = describe_tokens({word: ids}, tokenizer)
     assert f"is {len(ids)} tokens" in sentence and "mean" in sentence
-    (long,) = said_of_tokens({"x": ids * 20}, tokenizer)
+    (long,) = describe_tokens({"x": ids * 20}, tokenizer)
     assert "…" in long
 
 
 def test_what_is_said_of_the_plane_and_the_scores() -> None:
     plane = Plane(np.zeros((3, 2)), np.zeros(2), np.array([0.5, 0.25]))
-    assert re.search(r"shows 75\s% of their variance: 50\s% from left to right, 25\s% up", said_of_plane(plane, "x"))
+    assert re.search(r"shows 75\s% of their variance: 50\s% from left to right, 25\s% up", describe_plane(plane, "x"))
     table = np.array([[0, 1.5, 0], [-2, 0, 0], [0.1, 0, 0]])
-    assert "b scores a −2.00, and a scores b 1.50" in said_of_scores("abc", table) or (
-        "a scores b 1.50, and b scores a −2.00" in said_of_scores("abc", table)
+    assert "b scores a −2.00, and a scores b 1.50" in describe_scores("abc", table) or (
+        "a scores b 1.50, and b scores a −2.00" in describe_scores("abc", table)
     )
-    assert "symmetric" not in said_of_scores("ab", np.eye(2))
+    assert "symmetric" not in describe_scores("ab", np.eye(2))
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_what_differs_from_a_sentence_is_said(config: object, layer: int, words:
     class Chosen:
         site = Site("encoder", layer, "self")
 
-    text = said_of_embeddings(config, Chosen())  # type: ignore[arg-type]
+    text = describe_embeddings(config, Chosen())  # type: ignore[arg-type]
     assert words in text and ("layer norm" in text) == (config.norm == "pre")  # type: ignore[attr-defined]
 
 

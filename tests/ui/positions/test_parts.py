@@ -19,7 +19,7 @@ from ui.positions.formula import exponent_lines, filled_in, first_ids, own_numbe
 from ui.positions.in_scores import in_scores_html
 from ui.positions.order import compare, default_sentences
 from ui.positions.relative import curves
-from ui.positions.schemes import _ORDER, _ROWS, SchemeVerdict, linear, said_alone, schemes_html
+from ui.positions.schemes import _ORDER, _ROWS, SchemeVerdict, describe_alone, linear, schemes_html
 from ui.positions.view import PositionsView
 from ui.positions.waves import default_dims
 from ui.state import models
@@ -147,11 +147,11 @@ def test_too_few_learned_positions_are_no_verdict() -> None:
 
 
 def test_one_function_alone_is_told_in_numbers() -> None:
-    text = said_alone("sine", "cosine", properties(encoding("sine", 200, 16), None))
+    text = describe_alone("sine", "cosine", properties(encoding("sine", 200, 16), None))
     assert (
         "the same sine, 0.00, at positions 0 and 10" in text and "0.31 and −0.31" in text and "1.00 and −1.00" in text
     )
-    text = said_alone("cosine", "sine", properties(encoding("cosine", 200, 16), None))
+    text = describe_alone("cosine", "sine", properties(encoding("cosine", 200, 16), None))
     assert "the same cosine, 0.00, at positions 5 and 15" in text
 
 
