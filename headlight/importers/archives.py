@@ -22,7 +22,7 @@ from headlight.importers.limits import (
 from transformer.checkpoint.weights import HARMLESS_BYTES, MAX_WEIGHTS_BYTES, Refused
 from transformer.files import open_regular
 
-# xz is left out, since a file of it decides how much memory unpacking takes.
+# xz is left out, since the file decides how much memory unpacking takes.
 _OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open}
 _SYSTEM_FILES = ("__MACOSX", ".DS_Store", "._")  # macOS adds these to archives
 
@@ -50,16 +50,16 @@ class BudgetedReader(io.RawIOBase):
         return True
 
 
-def is_packed(start: bytes) -> bool:
-    """Return whether a file that begins so is a tar archive, compressed or not."""
+def is_tar(start: bytes) -> bool:
+    """Return whether a file that begins with `start` is a tar archive, compressed or not."""
     return start[257:262] == b"ustar" or any(start.startswith(magic) for magic in _OPENERS)
 
 
 def unpack_zip(path: Path, folder: Path) -> None:
-    """Raise Refused for anything but plain files and folders of a decent size."""
+    """Unpack a zip into `folder`. Raises Refused for anything but plain files and folders within the limits."""
     with open_regular(path) as file, zipfile.ZipFile(reader := BudgetedReader(file, MAX_LISTING_BYTES)) as archive:
         infos = archive.infolist()
-        _require_few(len(infos))
+        _require_file_count(len(infos))
         for info in infos:
             mode = info.external_attr >> 16  # of Unix; 0 where another system packed it
             if mode & 0o170000 not in (0, 0o100000, 0o040000):
@@ -71,13 +71,13 @@ def unpack_zip(path: Path, folder: Path) -> None:
                     "Import the unpacked folder instead.",
                 )
         files = [info for info in infos if not info.is_dir()]
-        _require_light(sum(info.file_size for info in files), path)
+        _require_unpacked_size(sum(info.file_size for info in files), path)
         reader.budget = path.stat().st_size + MAX_LISTING_BYTES * len(files)
         _write_members(((info.filename, info.file_size, archive.open(info)) for info in files), folder)
 
 
 def unpack_tar(path: Path, folder: Path) -> None:
-    """Raise Refused for anything but plain files and folders of a decent size."""
+    """Unpack a tar archive into `folder`. Raises Refused for anything but plain files and folders within the limits."""
     with open_regular(path) as packed, _unpacked(packed) as file:
         reader = BudgetedReader(file, MAX_ENTRY_BYTES)
         with tarfile.open(fileobj=reader, mode="r:") as archive:
@@ -99,26 +99,26 @@ def _unpacked(file: IO[bytes]) -> Iterator[IO[bytes]]:
 def _tar_members(archive: tarfile.TarFile, reader: BudgetedReader, path: Path) -> Iterator[tuple[str, int, IO[bytes]]]:
     declared = 0
     for number, member in enumerate(archive, 1):
-        _require_few(number)
+        _require_file_count(number)
         reader.budget = MAX_ENTRY_BYTES  # for the header of the next member
         if member.isdir():
             continue
         if not member.isfile() or member.issparse():
             raise Refused(f"The archive has a link or a device, {member.name[:80]!r}, which is not unpacked.")
         declared += member.size
-        _require_light(declared, path)
+        _require_unpacked_size(declared, path)
         content = archive.extractfile(member)
         assert content is not None
         reader.budget = member.size + MAX_ENTRY_BYTES
         yield member.name, member.size, content
 
 
-def _require_few(files: int) -> None:
+def _require_file_count(files: int) -> None:
     if files > MAX_FILES:
         raise Refused(f"The archive has {files:,} files or more; at most {MAX_FILES:,} are unpacked.")
 
 
-def _require_light(declared: int, path: Path) -> None:
+def _require_unpacked_size(declared: int, path: Path) -> None:
     packed = path.stat().st_size
     if declared > MAX_WEIGHTS_BYTES:
         raise Refused(f"The archive unpacks to {declared:,} bytes or more; at most {MAX_WEIGHTS_BYTES:,} are opened.")

@@ -66,7 +66,7 @@ def is_bundle(notes: Mapping[str, str]) -> bool:
 
 
 def unpack(path: Path, notes: Mapping[str, str], folder: Path) -> None:
-    """Restore in `folder` the native folder that the bundle `path` was made from, with a link to it as the weights."""
+    """Unpack the bundle `path` into the native folder `folder`, with a link to the bundle as its weights."""
     for name in METADATA_FILES:
         if name in notes:
             (folder / name).write_bytes(_unpacked(notes[name]))

@@ -106,7 +106,7 @@ def guess_facts(shapes: Mapping[str, Shape]) -> tuple[tuple[str, str], ...]:
     return tuple((name, value) for name, value in guessed if value)
 
 
-_KINDS = (  # names that only models of another kind have
+_OTHER_KINDS = (  # names that only models of another kind have
     (r"patch_embed|cls_token|conv_proj", "a vision transformer, which reads images"),
     (r"(^|\.)h\.\d+\.(attn|ln_1)|c_attn|rotary|gate_proj|gpt", "a decoder-only model, such as GPT or Llama"),
     (r"(^|\.)encoder\.layer\.\d+\.attention|bert|pooler", "an encoder-only model, such as BERT"),
@@ -116,7 +116,7 @@ _NO_CROSS = "; there is no cross-attention to show"
 
 
 def _other_kind(shapes: Mapping[str, Shape]) -> str | None:
-    for pattern, kind in _KINDS:
+    for pattern, kind in _OTHER_KINDS:
         if any(re.search(pattern, name, re.IGNORECASE) for name in shapes):
             return kind + _NO_CROSS
     if not any(re.search("cross|enc_?dec|encoder_att|src_att|memory", name, re.IGNORECASE) for name in shapes):

@@ -1,4 +1,4 @@
-"""Check the weights of a model that opens: is anything untrained or not finite?"""
+"""Check the weights of a model for numbers that are not finite and rows that are not trained."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ SOURCE_EMBEDDING, TARGET_EMBEDDING = (f"{stack}.embedding.tokens.weight" for sta
 def check_health(checkpoint: Checkpoint) -> tuple[str, ...]:
     """Return what is wrong with the model, a sentence each; empty if it is sound. Reads each number once."""
     tensors = {name: parameter.detach() for name, parameter in checkpoint.model.named_parameters()}
-    looked = StreamingHealth(
+    health = StreamingHealth(
         checkpoint.model.config,
         checkpoint.source_tokenizer,
         checkpoint.target_tokenizer,
         TARGET_EMBEDDING not in tensors,
     )
     for name, numbers in tensors.items():
-        looked.at(name, numbers)
-    return looked.faults
+        health.check(name, numbers)
+    return health.faults
 
 
 class StreamingHealth:
-    """Check the health of a model tensor by tensor, so that it need not be in memory as a whole.
+    """Check the health of a model tensor by tensor, so that the whole model need not be in memory.
 
-    `shared` says whether both sides have one embedding, which then has the name of the source's.
+    `shared` says whether both sides share one embedding, which then has the source embedding's name.
     """
 
     def __init__(self, config: ModelConfig, source: Tokenizer, target: Tokenizer, shared: bool) -> None:
@@ -50,8 +50,8 @@ class StreamingHealth:
     def faults(self) -> tuple[str, ...]:
         return (*self._numbers, *self._norms, *self._rows, *self._tokenizers)
 
-    def at(self, name: str, numbers: Tensor) -> None:
-        """Look at one parameter, by its native name."""
+    def check(self, name: str, numbers: Tensor) -> None:
+        """Check one parameter, by its native name."""
         self._numbers += _broken(name, numbers, self._config)
         if name.endswith("norm.weight"):
             self._norms += _norm(name.removesuffix(".weight"), numbers)
@@ -83,19 +83,19 @@ def _norm(name: str, gain: Tensor) -> Iterator[str]:
 def _embedding(table: Tensor, what: str, tokenizer: Tokenizer, pad_id: int) -> Iterator[str]:
     """Yield a warning for rows that training never touched: all zero, or several that are equal."""
     rows = table[: _used_rows(tokenizer, len(table))]
-    prints = _fingerprints(rows)
+    fingerprints = _fingerprints(rows)
     nothing = hash(bytes(rows.size(1) * rows.element_size()))
-    zero = [id for id in (prints == nothing).nonzero()[:, 0].tolist() if id != pad_id]
+    zero = [id for id in (fingerprints == nothing).nonzero()[:, 0].tolist() if id != pad_id]
     if zero:
         yield f"{_rows(zero, tokenizer)} of the {what} {_were(zero)} never trained: all zeros."
-    alike = _equal_rows(rows, prints)
+    alike = _equal_rows(rows, fingerprints)
     if alike:
         yield f"{_rows(alike, tokenizer)} of the {what} are identical, so they were probably never trained."
 
 
-def _equal_rows(rows: Tensor, prints: Tensor) -> list[int]:
+def _equal_rows(rows: Tensor, fingerprints: Tensor) -> list[int]:
     """Return the rows, other than zero, that are equal to another row."""
-    _, group, sizes = prints.unique(return_inverse=True, return_counts=True)
+    _, group, sizes = fingerprints.unique(return_inverse=True, return_counts=True)
     candidates = (sizes[group] > 1).nonzero()[:, 0]
     candidates = candidates[rows[candidates].isfinite().all(1) & (rows[candidates] != 0).any(1)]
     if not len(candidates):

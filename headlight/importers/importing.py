@@ -50,7 +50,7 @@ KNOWN_MODEL_TYPES = (
     *(form.model_type for form in FORMS if isinstance(form, MarianFamily)),
     *("t5", "mt5", "umt5"),  # and encoder-decoder, where both are of BERT's kind
 )
-_DIFFERENCES = {
+_OTHER_MODEL_TYPES = {
     "nllb-moe": "whose layers choose among many feed-forward networks",
     "switch_transformers": "whose layers choose among many feed-forward networks",
     "encoder-decoder": "a pair of which one is not of the kind of BERT or RoBERTa",
@@ -63,8 +63,8 @@ _DIFFERENCES = {
     "bigbird_pegasus": "whose attention sees blocks of the text, where Headlight's sees all of it",
     "pegasus_x": "whose attention sees blocks of the text, where Headlight's sees all of it",
 }
-_DIFFERENCES |= {"t5gemma2": _DIFFERENCES["t5gemma"], "xlm-prophetnet": _DIFFERENCES["prophetnet"]}
-TRIAL_TOKENS = 12  # of the sentence that is translated before an import is reported, and of its translation
+_OTHER_MODEL_TYPES |= {"t5gemma2": _OTHER_MODEL_TYPES["t5gemma"], "xlm-prophetnet": _OTHER_MODEL_TYPES["prophetnet"]}
+TRIAL_TOKENS = 12  # the most of the sentence that an import is tried on, and of its translation
 Progress = Callable[[float, str], None]  # share done, from 0 to 1, and what is being done
 
 
@@ -132,7 +132,7 @@ def examine_source(source: Source, answers: Answers) -> tuple[Examination, Forei
     infos = source.weights.infos
     form = next((form for form in forms() if form.fits(source)), None)
     if form is None:
-        refuse_others(source)
+        refuse_unsupported(source)
         title = "Unrecognised checkpoint format"
         diagnosis = doctor.diagnose(source, forms())
         return Examination(title, None, source.size, len(infos), (), (), (), (), diagnosis), None
@@ -183,7 +183,7 @@ def _write(reading: ForeignModel, folder: Path, progress: Progress | None) -> tu
 
     def tensor(name: str) -> Tensor:
         numbers = reading.tensors[name]()
-        health.at(name, numbers)
+        health.check(name, numbers)
         return numbers
 
     write_tensors(
@@ -248,7 +248,7 @@ def _refuse_on_error() -> Iterator[None]:
         raise Refused(str(error)) from None
 
 
-def refuse_others(source: Source) -> None:
+def refuse_unsupported(source: Source) -> None:
     """Raise Refused for fairseq's weights without its settings, and for an unsupported type in `config.json`."""
     config = hugging_face_config(source)
     if config is None and _FAIRSEQ_OUTPUT in source.weights.infos and settings_of(source) is None:
@@ -259,8 +259,8 @@ def refuse_others(source: Source) -> None:
     if config is None or config.model_type in KNOWN_MODEL_TYPES or BERTS.due(source):
         return
     name = config.model_type[:60]
-    if name in _DIFFERENCES:
-        why = _DIFFERENCES[name]
+    if name in _OTHER_MODEL_TYPES:
+        why = _OTHER_MODEL_TYPES[name]
     elif config.values.get("is_encoder_decoder") is True:
         why = "an encoder-decoder of an unsupported family"
     else:

@@ -1,6 +1,6 @@
 """Vocabularies that Python or PyTorch pickled, read without unpickling: dictionaries, lists, and those of torchtext.
 
-`pickles` reads the instructions and runs none; of torchtext's classes it keeps the state that they were given.
+`pickles` parses the instructions without running them, and keeps the state of torchtext's classes as data.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any
 from headlight.importers.pickles import DataObject
 from headlight.importers.torch_file import is_torch_zip, read_legacy, read_zip
 
-ZIP = b"PK\x03\x04"
+ZIP_SIGNATURE = b"PK\x03\x04"
 # The classes in Python, by torchtext version, and the C++ class that they wrap.
-CLASSES = frozenset(
+VOCABULARY_CLASSES = frozenset(
     {
         "torchtext.vocab.Vocab",
         "torchtext.vocab.vocab.Vocab",
@@ -26,7 +26,7 @@ CLASSES = frozenset(
 
 
 def is_pickle(raw: bytes) -> bool:
-    if raw.startswith((b"\x80", ZIP)):
+    if raw.startswith((b"\x80", ZIP_SIGNATURE)):
         return True
     try:  # protocols 0 and 1 have no magic number, so the first instructions are parsed
         return raw.endswith(b".") and bool(list(islice(pickletools.genops(raw), 20)))
@@ -40,10 +40,10 @@ def read_pickled(path: Path, side: str) -> Any:
     Of a pair of vocabularies return the first, or for the "target" the second.
     """
     with open(path, "rb") as file:
-        zipped = file.read(4) == ZIP
+        zipped = file.read(4) == ZIP_SIGNATURE
     if zipped and not is_torch_zip(path):
         return None
-    value = (read_zip if zipped else read_legacy)(path, CLASSES).value
+    value = (read_zip if zipped else read_legacy)(path, VOCABULARY_CLASSES).value
     paired = isinstance(value, list | tuple) and len(value) == 2 and not any(isinstance(part, str) for part in value)
     return _words(value[side == "target"] if paired else value)
 

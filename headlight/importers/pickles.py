@@ -1,4 +1,4 @@
-"""A pickle, read and never run.
+"""Read a pickle without running it.
 
 A pickle is a program for a stack machine: most instructions push numbers and names, and some call the Python function
 that they name. This machine replaces the few calls by which PyTorch builds a state dict with descriptions of their
@@ -18,9 +18,9 @@ from headlight.importers.limits import MAX_PICKLE_DEPTH, MAX_PICKLE_INSTRUCTIONS
 from headlight.importers.torch_calls import (
     CALLS,
     KNOWN_NAMES,
-    OF_TYPE,
-    SETTINGS,
-    UNSUPPORTED,
+    REBUILD_FROM_TYPE,
+    SETTINGS_NAMES,
+    UNSUPPORTED_NAMES,
     Global,
     NamespaceOptions,
     Storage,
@@ -108,18 +108,18 @@ class Machine:
 
     def push_global(self, name: str, at: int) -> None:
         named = Global(name.replace("__builtin__.", "builtins."), at)
-        if named.name not in KNOWN_NAMES and UNSUPPORTED.fullmatch(named.name):
+        if named.name not in KNOWN_NAMES and UNSUPPORTED_NAMES.fullmatch(named.name):
             raise Refused(f"The file has tensors of an unsupported kind ({named.name}).", (), SAVE_AS_DENSE)
         if self.is_foreign(named) and self.foreign is None:
             self.foreign = named, at, "GLOBAL"
         self.stack.append(named)
 
     def call(self, function: Any, arguments: Any, at: int, instruction: str) -> None:
-        while function.name == OF_TYPE:
+        while function.name == REBUILD_FROM_TYPE:
             self.spend(1)
             function, _, arguments, _ = arguments
         self.note(function, at, instruction)
-        if function.name in self.classes or SETTINGS.fullmatch(function.name):
+        if function.name in self.classes or SETTINGS_NAMES.fullmatch(function.name):
             self.stack.append(DataObject(function.name, arguments[0] if arguments else None))  # an enum's value
             return
         if function.name not in CALLS:
@@ -138,7 +138,7 @@ class Machine:
             self.foreign = named, at, instruction
 
     def is_foreign(self, named: Global) -> bool:
-        known = named.name in KNOWN_NAMES or named.name in self.classes or SETTINGS.fullmatch(named.name)
+        known = named.name in KNOWN_NAMES or named.name in self.classes or SETTINGS_NAMES.fullmatch(named.name)
         return not known
 
 

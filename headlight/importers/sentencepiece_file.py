@@ -1,4 +1,4 @@
-"""SentencePiece models, read as the data they are, and made into tokenizers that cut a text in the same way.
+"""Read SentencePiece models and convert them to tokenizers that split texts in the same way.
 
 The file is one protocol-buffer message (sentencepiece_model.proto, Kudo and Richardson 2018): the pieces with their
 scores, how a text is normalised before it is cut, and how the model was trained.
@@ -22,9 +22,9 @@ from transformer.checkpoint.weights import Refused
 from transformer.files import read_bytes
 from transformer.tokenizers import SPACE, UNLIKELY_SCORE
 
-MAX_FILE_BYTES = 2**24  # bytes; that of 256,000 pieces has 5 million
+MAX_FILE_BYTES = 2**24  # bytes; a model of 256,000 pieces has 5 million
 MAX_PIECES = 1_000_000
-MAX_PIECE_CHARACTERS = 250  # `_merges` tries a cut at each of them; SentencePiece's default is at most 16
+MAX_PIECE_CHARACTERS = 250  # `_merges` tries every split of a piece; SentencePiece's default is 16
 NONCHARACTER = "\ufffe"  # no character at all, so no model has a piece for it
 
 
@@ -50,7 +50,7 @@ class SentencePiece:
     """A SentencePiece model. A piece's id is its index in `pieces`."""
 
     pieces: tuple[VocabularyPiece, ...]
-    merges: bool  # cuts by merging the best pair again and again (BPE), not by the likeliest path (unigram)
+    merges: bool  # BPE, not unigram
     charsmap: bytes  # a compiled table that rewrites characters; empty for none
     begins_with_space: bool
     joins_spaces: bool  # several spaces are one, and none stands at either end

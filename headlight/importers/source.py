@@ -33,13 +33,13 @@ from transformer.quoting import quoted, short
 
 SAFE, BIN = "model.safetensors", "pytorch_model.bin"
 _WEIGHTS_SUFFIXES = {".pt", ".pth", ".ckpt", ".bin", ".safetensors"}
-_NOT_WEIGHTS = {"training_args.bin", "optimizer.pt", "optimizer.bin", "scheduler.pt", "scaler.pt", "rng_state.pth"}
-_BEST = ("checkpoint_best.pt", "best.ckpt")  # of fairseq and JoeyNMT, whose folders hold several checkpoints
-_FOREIGN = {".h5", ".msgpack", ".onnx", ".ot", ".gguf"}
+_OTHER_FILES = {"training_args.bin", "optimizer.pt", "optimizer.bin", "scheduler.pt", "scaler.pt", "rng_state.pth"}
+_BEST_CHECKPOINTS = ("checkpoint_best.pt", "best.ckpt")  # fairseq and JoeyNMT save several checkpoints in a folder
+_UNSUPPORTED_SUFFIXES = {".h5", ".msgpack", ".onnx", ".ot", ".gguf"}
 _CTRANSLATE2, _CTRANSLATE2_ARCHITECTURE = "model.bin", "TransformerSpec"
 MAX_NAME_BYTES = 255  # of a file's name: what file systems allow
 ARGOS_FACTS, ARGOS_MODEL = "metadata.json", "model"  # a package of Argos Translate holds a folder of CTranslate2
-_FOREIGN_STARTS = {  # what files of other programs begin with
+_UNSUPPORTED_SIGNATURES = {  # what files of other programs begin with
     b"\x89HDF": "a Keras or TensorFlow file",
     b"GGUF": "a GGUF file, whose weights are quantised; import the model that it was converted from",
     b"7z\xbc\xaf": "a 7-Zip archive; pack it as .zip",
@@ -98,7 +98,7 @@ class Source:
     def nearby(self, *names: str) -> Path | None:
         """Return the first of the files `names` that lies beside the weights, such as "dict.en.txt"; None for none.
 
-        A name that leads to another folder, as a setting of an untrusted file may, is no file of this one.
+        A name from an untrusted file may lead to another folder; such a name counts as absent.
         """
         known = (name for name in names if name == Path(name).name and len(os.fsencode(name)) <= MAX_NAME_BYTES)
         paths = [self.beside / name for name in known if self.beside]
@@ -152,7 +152,7 @@ def _open(path: Path, stack: ExitStack) -> Source:
 def _unpacker(path: Path) -> Callable[[Path, Path], None] | None:
     """Return the function that unpacks an archive; None for another file, and for the zip that `torch.save` writes."""
     start = _start(path)
-    if archives.is_packed(start):
+    if archives.is_tar(start):
         return archives.unpack_tar
     return archives.unpack_zip if start.startswith(b"PK") and not torch_file.is_torch_zip(path) else None
 
@@ -213,14 +213,14 @@ def _weights_file(folder: Path, called: str) -> Path:
         if (folder / name).is_file():
             return folder / name
     names = sorted(
-        path.name for path in folder.iterdir() if path.suffix in _WEIGHTS_SUFFIXES and path.name not in _NOT_WEIGHTS
+        path.name for path in folder.iterdir() if path.suffix in _WEIGHTS_SUFFIXES and path.name not in _OTHER_FILES
     )
-    chosen = names if len(names) == 1 else [name for name in _BEST if name in names]
+    chosen = names if len(names) == 1 else [name for name in _BEST_CHECKPOINTS if name in names]
     if chosen:
         return folder / chosen[0]
     if names:
         raise Refused(f"{called} holds {len(names)} weights files.", (), f"Choose one: {', '.join(names[:8])}.")
-    foreign = sorted(path.name for path in folder.iterdir() if path.suffix in _FOREIGN)
+    foreign = sorted(path.name for path in folder.iterdir() if path.suffix in _UNSUPPORTED_SUFFIXES)
     instead = f", only {', '.join(foreign[:3])}" if foreign else ""
     raise Refused(f"{called} holds no PyTorch weights{instead}.", (), f"It needs {SAFE} or {BIN}.")
 
@@ -254,7 +254,7 @@ def _read(path: Path) -> _WeightsFile:
     start = _start(path)
     if not start:
         raise Refused(f"{path.name} is empty.", (), "Copy it again.")
-    for magic, what in _FOREIGN_STARTS.items():
+    for magic, what in _UNSUPPORTED_SIGNATURES.items():
         if start.startswith(magic):
             raise Refused(f"{path.name} is {what}.")
     if ctranslate2_file.is_ctranslate2(start):

@@ -15,8 +15,8 @@ from transformer.checkpoint.weights import Refused
 T = TypeVar("T")
 
 # The names under which training checkpoints hold the model, in order of precedence.
-_MODEL = ("model_state_dict", "state_dict", "model_state", "model", "module", "net", "transformer", "weights")
-_NOT_THE_MODEL = re.compile(r"optim|sched|scaler|ema|rng|grad|loss", re.IGNORECASE)
+_MODEL_KEYS = ("model_state_dict", "state_dict", "model_state", "model", "module", "net", "transformer", "weights")
+_OTHER_KEYS = re.compile(r"optim|sched|scaler|ema|rng|grad|loss", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,9 @@ def find(value: Any, file_name: str) -> StateDict:
     parts = {str(name): inner for name, part in value.items() if (inner := _tensors(part))}
     if len(tensors) >= max(map(len, parts.values()), default=1):  # fewer may be a loss beside the model
         return StateDict(tensors, (), facts)
-    key = next((name for name in _MODEL if name in parts), None)
+    key = next((name for name in _MODEL_KEYS if name in parts), None)
     if key is None:
-        parts = {name: part for name, part in parts.items() if not _NOT_THE_MODEL.search(name)}
+        parts = {name: part for name, part in parts.items() if not _OTHER_KEYS.search(name)}
         key = next(iter(parts)) if len(parts) == 1 else None
     if key == "model" and "generator" in parts:  # OpenNMT-py's output projection, in older files a sequence of modules
         generator = {f"generator.{name.removeprefix('0.')}": view for name, view in parts["generator"].items()}
@@ -60,7 +60,7 @@ def find(value: Any, file_name: str) -> StateDict:
 
 def _is_options(name: Any, part: Any) -> bool:
     """Return whether a part of a training checkpoint is settings: a namespace or dictionary without tensors."""
-    return isinstance(part, dict) and not _tensors(part) and not _NOT_THE_MODEL.search(str(name))
+    return isinstance(part, dict) and not _tensors(part) and not _OTHER_KEYS.search(str(name))
 
 
 def _opened_at(key: str, tensors: dict[str, TensorView], lightning: bool, facts: dict[str, Any]) -> StateDict:

@@ -1,6 +1,6 @@
-"""Tokenizers made of a list of tokens and of BPE codes (subword-nmt, fastBPE) or a SentencePiece model.
+"""Build tokenizers from a list of tokens with BPE codes (subword-nmt, fastBPE) or a SentencePiece model.
 
-A list writes a piece that its word continues after as "hel@@", and one that ends a word as "lo" (Sennrich et al. 2016,
+In the list "hel@@" is a piece whose word continues, and "lo" a piece that ends a word (Sennrich et al. 2016,
 section 3.2, and the reference code, subword-nmt).
 """
 

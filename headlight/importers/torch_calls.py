@@ -1,4 +1,4 @@
-"""The few callables that PyTorch's own files name, replaced by functions that only describe their results."""
+"""Replace the few callables that PyTorch's own files name by functions that only describe their results."""
 
 from __future__ import annotations
 
@@ -109,9 +109,9 @@ CALLS: dict[str, Callable[..., Any]] = {
     "collections.OrderedDict": _mapping,
     "argparse.Namespace": NamespaceOptions,
 }
-OF_TYPE = "torch._tensor._rebuild_from_type_v2"  # calls its first argument with its third
+REBUILD_FROM_TYPE = "torch._tensor._rebuild_from_type_v2"  # calls its first argument with its third
 # Values that may stand beside the weights, such as a set, a device or a NumPy number; each is read as None.
-PASSED_OVER = {
+IGNORED_NAMES = {
     "_codecs.encode",
     "_operator.getitem",  # List[int], where settings name their types
     *(
@@ -131,7 +131,7 @@ PASSED_OVER = {
     "torch.device",
 }
 # Objects of settings and the classes that they name, which are read as data.
-SETTINGS = re.compile(r"(omegaconf|fairseq|typing)(\.\w+)+")
+SETTINGS_NAMES = re.compile(r"(omegaconf|fairseq|typing)(\.\w+)+")
 # Complex, quantized and sparse tensors: harmless, but no transformer here is made of them.
-UNSUPPORTED = re.compile(r"torch\.\w+Storage|torch\._utils\._rebuild_\w+|torch\.[a-z]+\d\w*|torch\.per_\w+")
-KNOWN_NAMES = {*CALLS, OF_TYPE, *PASSED_OVER, *STORAGES, *TYPES}
+UNSUPPORTED_NAMES = re.compile(r"torch\.\w+Storage|torch\._utils\._rebuild_\w+|torch\.[a-z]+\d\w*|torch\.per_\w+")
+KNOWN_NAMES = {*CALLS, REBUILD_FROM_TYPE, *IGNORED_NAMES, *STORAGES, *TYPES}

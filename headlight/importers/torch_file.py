@@ -20,8 +20,8 @@ from transformer.checkpoint.weights import DTYPES, MAX_TENSORS, Refused, Stored
 from transformer.files import open_regular
 from transformer.quoting import quoted
 
-AGAIN = "Copy it again."
-LEGACY = [0x1950A86A20F9469CFC6C, 1001]  # the magic number and the version at the start of the older files
+COPY_AGAIN = "Copy it again."
+LEGACY_HEADER = [0x1950A86A20F9469CFC6C, 1001]  # the magic number and the version at the start of the older files
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def read_zip(path: Path, classes: frozenset[str] = frozenset()) -> TorchFile:
     with open_regular(path) as file, zipfile.ZipFile(BudgetedReader(file, MAX_LISTING_BYTES)) as archive:
         members = {member.filename: member for member in archive.infolist()}
         if len(members) < len(archive.infolist()):
-            raise Refused(f"{path.name} has two members of the same name.", (), AGAIN)
+            raise Refused(f"{path.name} has two members of the same name.", (), COPY_AGAIN)
         if len(members) > MAX_TENSORS + 20:
             raise Refused(f"The file has {len(members):,} blocks of numbers; no model here has over {MAX_TENSORS:,}.")
         pickle = _pickle_of(list(members))
@@ -90,7 +90,7 @@ def _member_span(file: io.BufferedReader, member: zipfile.ZipInfo, path: Path) -
     name, extra = struct.unpack("<26x2H", header)
     start = member.header_offset + len(header) + name + extra
     if header[:4] != b"PK\3\4" or start + member.file_size > path.stat().st_size:
-        raise Refused(f"{path.name} is cut off, or its table of contents is wrong.", (), AGAIN)
+        raise Refused(f"{path.name} is cut off, or its table of contents is wrong.", (), COPY_AGAIN)
     return start, member.file_size
 
 
@@ -107,10 +107,10 @@ def read_legacy(path: Path, classes: frozenset[str] = frozenset()) -> TorchFile:
     with open_regular(path) as file:
         machine = Machine(io.BytesIO(file.read(MAX_PICKLE_BYTES)), classes)
         value = machine.read()
-        if value != LEGACY[0]:
+        if value != LEGACY_HEADER[0]:
             return TorchFile(path, value, {})
         version, system, value, keys = (machine.read() for _ in range(4))
-        if version != LEGACY[1] or not system.get("little_endian"):
+        if version != LEGACY_HEADER[1] or not system.get("little_endian"):
             raise Refused(f"{path.name} is of another version of PyTorch.", (), "Save it again.", SAVE_COMMAND)
         every = machine.storages.values()
         sizes = {storage.key: storage.size * DTYPES[storage.dtype or "U8"].itemsize for storage in every}
@@ -119,5 +119,5 @@ def read_legacy(path: Path, classes: frozenset[str] = frozenset()) -> TorchFile:
             storages[key] = (start + 8, sizes[key])
             start += 8 + sizes[key]
         if start != end:
-            raise Refused(f"{path.name} should have {start:,} bytes, but has {end:,}.", (), AGAIN)
+            raise Refused(f"{path.name} should have {start:,} bytes, but has {end:,}.", (), COPY_AGAIN)
     return TorchFile(path, value, storages)

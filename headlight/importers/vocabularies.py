@@ -13,7 +13,7 @@ from tokenizers import normalizers, pre_tokenizers
 from headlight.checkpoints import load_tokenizer
 from headlight.importers.health import misfits
 from headlight.importers.limits import MAX_TOKENS
-from headlight.importers.pickled_vocabularies import ZIP, is_pickle, read_pickled
+from headlight.importers.pickled_vocabularies import ZIP_SIGNATURE, is_pickle, read_pickled
 from headlight.importers.questions import Answers
 from transformer.checkpoint.weights import Refused
 from transformer.config import ModelConfig
@@ -21,13 +21,13 @@ from transformer.files import MAX_JSON_BYTES, read_bytes
 from transformer.quoting import quoted, short
 from transformer.tokenizers import Tokenizer
 
-UNKNOWN = ("[UNK]", "<unk>", "<UNK>", "[unk]", "UNK", "unk", "<oov>")
-NAMES = {  # of the special tokens in other people's vocabularies
+UNKNOWN_TOKENS = ("[UNK]", "<unk>", "<UNK>", "[unk]", "UNK", "unk", "<oov>")
+SPECIAL_TOKENS = {  # as other people's vocabularies spell them
     "padding": ("[PAD]", "<pad>", "<PAD>", "<blank>", "[pad]"),
     "the start": ("[SOS]", "<sos>", "<SOS>", "<bos>", "<s>", "[BOS]", "[CLS]"),
     "the end": ("[EOS]", "<eos>", "<EOS>", "</s>", "[SEP]"),
 }
-_MARKS_OF_PIECES = ("▁", "Ġ", "##")  # prefixes of word pieces; "@@" and "</w>" are suffixes
+_PIECE_PREFIXES = ("▁", "Ġ", "##")  # prefixes of word pieces; "@@" and "</w>" are suffixes
 
 
 def open_vocabularies(answers: Answers, config: ModelConfig) -> tuple[Tokenizer, Tokenizer, tuple[str, ...]]:
@@ -100,7 +100,7 @@ def _values(path: Path, side: str) -> Any:
             raise Refused(
                 f"{path.name} is a pickle of more than words and ids. {refused.what}",
                 remedy="If you made it yourself, write it as JSON with the command.",
-                command=_conversion(path, with_torch=raw.startswith(ZIP)),
+                command=_conversion(path, with_torch=raw.startswith(ZIP_SIGNATURE)),
             ) from None
     try:
         content = raw.decode("utf-8-sig").replace("\r\n", "\n")
@@ -154,19 +154,19 @@ def _of_words(path: Path, words: list[str], ids: tuple[int, int, int]) -> Tokeni
     """Return a tokenizer that looks up words and punctuation marks, lowercased where the vocabulary is."""
     if len(words) > MAX_TOKENS:
         raise Refused(f"{path.name} has {len(words):,} tokens; at most {MAX_TOKENS:,} are read.")
-    pieces = sum(word.startswith(_MARKS_OF_PIECES) or word.endswith(("@@", "</w>")) for word in words)
+    pieces = sum(word.startswith(_PIECE_PREFIXES) or word.endswith(("@@", "</w>")) for word in words)
     if pieces > len(words) / 10:
         raise Refused(
             f"{path.name} lists parts of words, and a list does not say how words are cut into them.",
             remedy="Give the tokenizer.json instead.",
         )
-    unknown = next((words.index(name) for name in UNKNOWN if name in words), None)
+    unknown = next((words.index(name) for name in UNKNOWN_TOKENS if name in words), None)
     try:
         tokenizer = Tokenizer.of_words(words, *ids, unk_id=unknown)
     except ValueError as error:
         raise Refused(str(error)) from None
     tokenizer.inner.pre_tokenizer = pre_tokenizers.Whitespace()
-    special = {name for names in NAMES.values() for name in names} | set(UNKNOWN)
+    special = {name for names in SPECIAL_TOKENS.values() for name in names} | set(UNKNOWN_TOKENS)
     if not any(word != word.lower() for word in words if word not in special):
         tokenizer.inner.normalizer = normalizers.Lowercase()
     return tokenizer
@@ -176,7 +176,7 @@ def _contradictions(side: str, tokenizer: Tokenizer, config: ModelConfig) -> Ite
     """Yield a warning for each special token whose id in the vocabulary differs from the answer."""
     vocabulary = tokenizer.inner.get_vocab()
     tokens = {id: token for token, id in vocabulary.items()}
-    for (role, names), id in zip(NAMES.items(), (config.pad_id, config.sos_id, config.eos_id), strict=True):
+    for (role, names), id in zip(SPECIAL_TOKENS.items(), (config.pad_id, config.sos_id, config.eos_id), strict=True):
         own = [name for name in names if name in vocabulary]
         if own and tokens.get(id) not in own:
             yield (

@@ -1,9 +1,9 @@
-"""A tokenizer's JSON from an untrusted file, opened so that it can neither end nor hang the process.
+"""Open a tokenizer's JSON from an untrusted file, so that it can neither crash nor hang the process.
 
-The library that runs it believes what it reads: a size that a file claims is memory taken, and a step that doubles a
-text doubles it as often as it is listed. So a tokenizer is rebuilt from the parts that are understood, each
-step, pattern and table with a bound on what it costs (`rebuilt`); and one that is not of the forms that are written
-here is opened and tried in a process with little memory and time before this one opens it (`trial`).
+The tokenizers library trusts its input: it allocates whatever size a file claims, and a file may list a step that
+doubles a text any number of times. So a tokenizer is rebuilt from supported parts only, with a bound on the cost of
+each step, pattern and table (`rebuilt`). A tokenizer in a form that Headlight does not write is first tried in a child
+process with little memory and time (`trial`).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from headlight.tokenizer_json.fields import shown
 from headlight.tokenizer_json.known import is_own
 from headlight.tokenizer_json.models import added_tokens, model
 from headlight.tokenizer_json.moses import KEY, with_moses
-from headlight.tokenizer_json.steps import MAX_GROWTH, MAX_GROWTH_BACK, Effort, decoder, normalizer, pre_tokenizer
-from headlight.tokenizer_json.trial import tried
+from headlight.tokenizer_json.steps import MAX_DECODING_GROWTH, MAX_GROWTH, Effort, decoder, normalizer, pre_tokenizer
+from headlight.tokenizer_json.trial import try_tokenizer
 
 __all__ = ["opened", "rebuilt", "shown"]
 
@@ -32,7 +32,7 @@ def opened(content: Any) -> tokenizers.Tokenizer:
     understood = rebuilt(content)
     text = json.dumps(understood)
     if not is_own(understood):
-        tried(text)
+        try_tokenizer(text)
     try:
         inner = tokenizers.Tokenizer.from_str(text)
     except (KeyboardInterrupt, SystemExit):
@@ -45,19 +45,19 @@ def opened(content: Any) -> tokenizers.Tokenizer:
 def rebuilt(content: Any) -> dict[str, Any]:
     """Check and rebuild the JSON of a tokenizer, without its post-processing and truncation.
 
-    Raises ValueError for a part that is not known, or costs more than any tokenizer's.
+    Raises ValueError for a part that is not supported or costs too much.
     """
     if not isinstance(content, dict) or not isinstance(content.get("model"), dict):
         raise ValueError("it has no model")
-    there, back = Effort(MAX_GROWTH), Effort(MAX_GROWTH_BACK)
+    encoding, decoding = Effort(MAX_GROWTH), Effort(MAX_DECODING_GROWTH)
     return {
         "version": "1.0",
         "truncation": None,
         "padding": None,
         "added_tokens": added_tokens(content.get("added_tokens")),
-        "normalizer": normalizer(content.get("normalizer"), there),
-        "pre_tokenizer": pre_tokenizer(content.get("pre_tokenizer"), there),
+        "normalizer": normalizer(content.get("normalizer"), encoding),
+        "pre_tokenizer": pre_tokenizer(content.get("pre_tokenizer"), encoding),
         "post_processor": None,
-        "decoder": decoder(content.get("decoder"), back),
+        "decoder": decoder(content.get("decoder"), decoding),
         "model": model(content["model"]),
     }

@@ -1,8 +1,7 @@
 """The table that rewrites characters in SentencePiece models: a trie of keys, then their replacements.
 
-It begins with the bytes of the trie, whose units of four bytes point at each other (a double array, as Darts-clone
-writes it), and goes on with the replacements, each up to a zero. Every pointer is followed here once, so that none
-leads out of the table.
+The trie is a double array in the layout of Darts-clone: units of four bytes that point at each other. The replacements
+follow it, each ending in a zero byte. Every pointer is checked here, so that none leads out of the table.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ from array import array
 
 MAX_CHARSMAP_BYTES = 2**22  # the largest that SentencePiece ships has 300,000
 MAX_REPLACEMENT_CHARACTERS = 64  # for one character; Unicode's longest compatibility decomposition has 18
-_BLOCK = 256  # units; the children of one are in the same block
-_VALUE = 1 << 31  # marks a unit that holds the place of a replacement
+_BLOCK_UNITS = 256  # the children of a unit are in the same block of this size
+_VALUE_FLAG = 1 << 31  # set in a unit that holds the offset of a replacement
 
 
 def growth(encoded: str) -> int:
@@ -47,13 +46,13 @@ def _offsets(units: array[int], most: int) -> set[int]:
     """Return the offsets of the replacements. The unit at p has its children at (p ^ its offset) ^ their bytes."""
     offsets = set()
     for at, unit in enumerate(units):
-        if unit & _VALUE:
+        if unit & _VALUE_FLAG:
             continue
         children = at ^ (unit >> 10) << ((unit & 1 << 9) >> 6)
-        if children - children % _BLOCK + _BLOCK > len(units):
+        if children - children % _BLOCK_UNITS + _BLOCK_UNITS > len(units):
             raise ValueError("points out of itself")
         if unit & 1 << 8:
-            offset = units[children] & ~_VALUE
+            offset = units[children] & ~_VALUE_FLAG
             if offset >= most:
                 raise ValueError("points out of itself")
             offsets.add(offset)

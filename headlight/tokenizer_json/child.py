@@ -1,6 +1,6 @@
 """The program of the child process: opens a tokenizer from its standard input, with limited memory and time.
 
-The input names the library's folder, since the process starts with nothing that it does not need. The limits are set
+Python starts without site-packages, so the first argument is the folder of the tokenizers library. The limits are set
 before anything untrusted is read.
 """
 
@@ -11,8 +11,8 @@ with contextlib.suppress(ImportError):  # no such thing on Windows
     import resource
 
 MAX_MEMORY_BYTES = 2**31  # bytes; a unigram model of 250,000 pieces takes 1,300 million to open
-MAX_SECONDS = 30  # of one core; that model takes 3 to 5
-SENTENCES = (
+MAX_SECONDS = 30  # of CPU time; that model takes 3 to 5
+TRIAL_SENTENCES = (
     "",
     "a \ue000",  # a character in no vocabulary
     "The quick brown fox, 1,234.5 times: «jumps» over the lazy dog's back!?  (Twice.)\n\tÅngström, œuvre — ½ 😀",
@@ -37,7 +37,7 @@ def limit() -> None:
 
 
 def fault(text: str) -> str:
-    """Return what is wrong with the tokenizer, nothing if it works. That a text has no tokens is an answer too."""
+    """Return what is wrong with the tokenizer, or "". It may refuse a text, but not crash."""
     import tokenizers
 
     try:
@@ -47,12 +47,12 @@ def fault(text: str) -> str:
         for added in tokenizer.get_added_tokens_decoder().values():
             rewriting = tokenizer.normalizer if added.normalized else None
             if rewriting is not None and not rewriting.normalize_str(added.content):
-                return f"its added token {added.content!r} becomes nothing"  # which the library would find forever
+                return f"its added token {added.content!r} becomes nothing"  # the library would match it forever
     except BaseException as error:  # Rust's panics are no Exception
         return str(error)[:500] or type(error).__name__
     most = tokenizer.get_vocab_size()
     own = [token for id in range(min(most, 200)) if (token := tokenizer.id_to_token(id)) is not None]
-    for sentence in (*SENTENCES, " ".join(own), "".join(own)):
+    for sentence in (*TRIAL_SENTENCES, " ".join(own), "".join(own)):
         try:
             tokenizer.decode(tokenizer.encode(sentence, add_special_tokens=False).ids, skip_special_tokens=False)
         except Exception:

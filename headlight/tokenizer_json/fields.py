@@ -1,4 +1,4 @@
-"""An object in a tokenizer's JSON: values are taken by name and type, and unknown ones are dropped."""
+"""Check the fields of an object in a tokenizer's JSON by name and type; unknown fields are dropped."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from transformer.tokenizers import MAX_TOKEN_BYTES, is_short
 
 
 class Fields:
-    """The values of `what`, such as "the normalizer 'Strip'"; `checked` are those that a method found valid."""
+    """The fields of `what`, such as "the normalizer 'Strip'". Each method moves valid ones to `checked`, or raises."""
 
     def __init__(self, values: dict[str, Any], what: str) -> None:
         self.values, self.what = values, what

@@ -37,17 +37,17 @@ _PRE_TOKENIZERS: tuple[Any, ...] = (
     {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False},  # bytes
 )
 _DECODERS: tuple[Any, ...] = (_METASPACE, {"type": "Fuse"}, {"type": "ByteFallback"})
-_BYTES = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
+_BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True}
 
 
 def is_own(content: Mapping[str, Any]) -> bool:
-    """Return whether a tokenizer's JSON, as `rebuilt` gives it, is of such a form."""
+    """Return whether a tokenizer's JSON, as `rebuilt` returns it, is in a format of Headlight's."""
     return (
         content["model"]["type"] in ("BPE", "WordLevel")
         and not any(token["normalized"] for token in content["added_tokens"])
         and content["normalizer"] in _NORMALIZERS
         and content["pre_tokenizer"] in _PRE_TOKENIZERS
-        and all(step in (*_DECODERS, _BYTES) for step in _steps(content["decoder"]))
+        and all(step in (*_DECODERS, _BYTE_LEVEL) for step in _steps(content["decoder"]))
     )
 
 

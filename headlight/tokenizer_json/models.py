@@ -11,18 +11,18 @@ from transformer.tokenizers import MAX_TOKEN_BYTES, is_short
 
 MAX_TOKENS = 2_000_000
 MAX_MERGES = 5_000_000
-MAX_SCORE = 1e12  # sums of them must stay numbers
-MAX_WORD_CHARACTERS = 1_000  # WordPiece tries each part of each
+MAX_SCORE = 1e12  # so that sums of scores stay finite
+MAX_WORD_CHARACTERS = 1_000  # WordPiece tries each part of a word
 
 
 def added_tokens(values: Any) -> list[dict[str, Any]]:
-    """Return the added tokens, which are found in a text before it is split, or stand for no text."""
+    """Return the added tokens: special ones, and those that are matched in a text before it is split."""
     if values is None:
         return []
     if not isinstance(values, list) or len(values) > MAX_TOKENS:
         raise ValueError("its added tokens are not a list")
     tokens = [_added_token(value) for value in values]
-    plain = [token for token in tokens if not token["special"]]  # which are found in a text
+    plain = [token for token in tokens if not token["special"]]  # those matched in a text
     if any(token["rstrip"] for token in plain) and any(map(_may_begin_with_a_space, plain)):
         raise ValueError("its added tokens take the spaces after them, which may be added tokens themselves")
     return tokens
@@ -43,15 +43,15 @@ def _added_token(value: Any) -> dict[str, Any]:
 
 
 def model(values: dict[str, Any]) -> dict[str, Any]:
-    kind = values.get("type", _untold(values))
+    kind = values.get("type", _infer_type(values))
     if not isinstance(kind, str) or kind not in _MODELS:
         raise ValueError(f"it uses the model {shown(kind)}, which is not supported")
     fields = Fields(values, f"the model {kind!r}")
     return {"type": kind, **_MODELS[kind](fields)}
 
 
-def _untold(values: dict[str, Any]) -> str:
-    """Return the kind of a model that does not say it, as in files of old."""
+def _infer_type(values: dict[str, Any]) -> str:
+    """Return the type of a model that does not state it, as in old files."""
     if "merges" in values:
         return "BPE"
     if isinstance(values.get("vocab"), list):
@@ -66,7 +66,7 @@ def _bpe(fields: Fields) -> dict[str, Any]:
     fields.text("end_of_word_suffix", optional=True)
     fields.flags("fuse_unk", "byte_fallback", "ignore_merges", optional=True)
     merges = list(_merges(fields.values.get("merges"), vocabulary, prefix))
-    return {**fields.checked, "vocab": vocabulary, "merges": merges}  # and no chance: the ids of a text are its ids
+    return {**fields.checked, "vocab": vocabulary, "merges": merges}  # without BPE dropout: encoding is deterministic
 
 
 def _merges(values: Any, vocabulary: Mapping[str, int], prefix: str) -> Iterator[list[str]]:
@@ -118,7 +118,7 @@ def _is_score(value: Any) -> bool:
 
 
 def _vocabulary(fields: Fields) -> dict[str, int]:
-    """Return the tokens with their ids, each a different one."""
+    """Return the ids of the tokens by token. Raises ValueError where two have the same id."""
     vocabulary = fields.values.get("vocab")
     if not isinstance(vocabulary, dict) or len(vocabulary) > MAX_TOKENS:
         raise ValueError(f"its vocabulary is not an object of at most {MAX_TOKENS:,} tokens")

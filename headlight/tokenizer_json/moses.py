@@ -34,7 +34,7 @@ def is_installed() -> bool:
 
 @dataclass(frozen=True)
 class Moses:
-    """How texts of a language, such as "de", are cut; `normalizes` as FSMT does before. Raises ValueError."""
+    """The Moses tokenizer of a language, such as "de"; FSMT also `normalizes` texts first. Raises ValueError."""
 
     language: str
     normalizes: bool = False
@@ -59,7 +59,7 @@ class Moses:
         return text
 
     def offsets(self, text: str, cut: str) -> list[tuple[int, int]]:
-        """Return where each character of the cut text came from in the text: the ends of its word there."""
+        """Return for each character of `cut` the span of its word in `text`."""
         places, at = [], 0
         for word in cut.split(" "):
             plain: str = _tools(self).detokenizer.unescape_xml(word) if word != _DASH else "-"
@@ -73,7 +73,7 @@ class Moses:
 class _Tools(NamedTuple):
     tokenizer: Any
     detokenizer: Any
-    normalizer: Any  # None for none
+    normalizer: Any  # None if texts are not normalized
 
 
 @lru_cache(maxsize=16)
@@ -93,9 +93,9 @@ class Encoding(NamedTuple):
 
 
 class MosesTokenizer:
-    """A `tokenizers.Tokenizer` that is given what Moses cuts, and whose text Moses joins again.
+    """A `tokenizers.Tokenizer` whose input Moses splits into words, and whose output Moses joins.
 
-    Every other attribute is the inner tokenizer's.
+    All other attributes are those of the inner tokenizer.
     """
 
     def __init__(self, inner: tokenizers.Tokenizer, moses: Moses) -> None:
@@ -128,7 +128,7 @@ class MosesTokenizer:
 
 
 def with_moses(inner: tokenizers.Tokenizer, values: Any) -> tokenizers.Tokenizer:
-    """Return the tokenizer behind Moses, which cuts its texts as `values` of its JSON say. Raises ValueError."""
+    """Wrap a tokenizer with Moses, with the settings `values` of its JSON. Raises ValueError."""
     if not isinstance(values, dict) or not values.keys() <= {"language", "normalizes"} or "language" not in values:
         raise ValueError("what it says of Moses is not a language, and whether it normalizes")
     return cast(tokenizers.Tokenizer, MosesTokenizer(inner, Moses(**values)))

@@ -1,9 +1,9 @@
 r"""Regular expressions from untrusted files, and what matching them may cost.
 
-The library matches by trying: where a part may match in several ways, each is tried until the rest matches too. So
-`(a+)+$` takes more steps than there are atoms before it says no. Read here is the part of the syntax (Oniguruma's)
-whose steps can be counted: characters, classes, alternatives, groups, what stands before or after, and repetition of
-what matches in one way. Everything else is refused.
+The library matches by backtracking: where a part can match in several ways, each is tried until the rest matches too,
+so `(a+)+$` takes exponential time to fail. This parser accepts the part of Oniguruma's syntax whose steps can be
+counted: characters, classes, alternatives, groups, lookaround, and repetition of a part that can match in one way only.
+Everything else is refused.
 """
 
 from __future__ import annotations
@@ -13,60 +13,61 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-MAX_PATTERN_CHARACTERS = 2**22  # a class of all that a vocabulary knows has 100,000
+MAX_PATTERN_CHARACTERS = 2**22  # a class of a whole vocabulary's characters has 100,000
 MAX_DEPTH = 20  # groups inside groups
 MAX_REPEATS = 1_000
 
 _INTERVAL = re.compile(r"\{(\d{1,4})?(?:(,)(\d{1,4})?)?\}")
-# A class without classes in it, at once: those made from vocabularies have thousands of characters.
+# A class without nested classes is matched at once: one made from a vocabulary has thousands of characters.
 _ESCAPE = r"\\(?:[pP]\{\^?[\w ]{1,40}\}|x\{[0-9A-Fa-f]{1,8}\}|x[0-9A-Fa-f]{1,2}|u[0-9A-Fa-f]{4}|[sSdDwWhHnrtfv]|\W)"
 _CLASS = re.compile(rf"\[\^?\]?(?:[^\\\[\]]|{_ESCAPE})*")
 _SINGLE_ESCAPE = re.compile(_ESCAPE)
 _INSIDE = re.compile(rf"(?:[^\\\[\]]|{_ESCAPE})*")
 _ANCHOR = re.compile(r"\\[bBAzZ]|[\^$]")
 _GROUP = re.compile(r"\((?:\?(?:i?:|<?[=!]))?(?!\?)")
-# Characters that stand for themselves, at once: there may be 100,000 from a vocabulary.
+# Literal characters are matched at once: there may be 100,000 from a vocabulary.
 _RUN = re.compile(r"(?:(?:\\x\{[0-9a-f]{1,5}\}|[^\W_])(?![*+?{]))+")
 _CODE = re.compile(r"\\(?:x\{([0-9A-Fa-f]+)\}|[xu]([0-9A-Fa-f]+))")
 _CONTROLS = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "v": "\v"}
 
 
 class Steps(NamedTuple):
-    """A number of steps: so many, and so many for each character of the longest run of alike ones."""
+    """A number of steps: `fixed`, plus `per_character` for each character of the longest run that repeats can match."""
 
     fixed: float
-    each: float = 0
+    per_character: float = 0
 
     def plus(self, other: Steps) -> Steps:
-        return Steps(self.fixed + other.fixed, self.each + other.each)
+        return Steps(self.fixed + other.fixed, self.per_character + other.per_character)
 
     def times(self, other: Steps) -> Steps:
-        if self.each and other.each:
+        if self.per_character and other.per_character:
             raise ValueError("repeats inside or after what repeats, which may take forever")
-        return Steps(self.fixed * other.fixed, self.fixed * other.each + self.each * other.fixed)
+        per_character = self.fixed * other.per_character + self.per_character * other.fixed
+        return Steps(self.fixed * other.fixed, per_character)
 
 
 _ONCE = Steps(1)
-_AS_OFTEN_AS_IT_GOES = Steps(1, 1)
+_UNBOUNDED = Steps(1, 1)
 
 
 class Cost(NamedTuple):
     """The cost of matching at one position."""
 
-    shortest: int  # characters that a match has at least
-    ways: Steps  # in which it may match
-    work: Steps  # to find them all
-    sure: bool  # it matches wherever it is tried
+    shortest: int  # the fewest characters of a match
+    ways: Steps  # the number of ways to match
+    work: Steps  # steps to try them all
+    always: bool  # whether it matches at every position
 
 
 @dataclass
 class _Item:
-    """A part of a pattern with how often it is repeated (`most` is None for without end)."""
+    """A part of a pattern, repeated `least` to `most` times (None: unbounded)."""
 
-    text: str = ""  # that it is, where it is just one
-    takes: int = 1  # characters; none for a place such as "^"
+    text: str = ""  # the text that it matches, if there is only one
+    width: int = 1  # characters that it matches; 0 for an anchor such as "^"
     branches: list[list[_Item]] | None = None  # of a group
-    looks: bool = False  # it is before or after what is matched
+    looks: bool = False  # whether it is a lookahead or lookbehind
     least: int = 1
     most: int | None = 1
 
@@ -75,9 +76,9 @@ class _Item:
         return self.least == self.most == 1
 
 
-@lru_cache(maxsize=4)  # a model is described, imported and opened, and its pattern may be a vocabulary long
+@lru_cache(maxsize=4)  # one import needs the same pattern several times, and it may be as long as a vocabulary
 def cost(pattern: str) -> Cost:
-    """Return how many steps matching takes. Raises ValueError, to read after "a pattern that", where it cannot."""
+    """Return the cost of matching. Raises ValueError, whose message continues "a pattern that", if it is unbounded."""
     if len(pattern) > MAX_PATTERN_CHARACTERS:
         raise ValueError(f"has over {MAX_PATTERN_CHARACTERS:,} characters")
     parser = _PatternParser(pattern)
@@ -132,7 +133,7 @@ class _PatternParser:
         return _Item(text, len(text)) if run else None
 
     def _anchor(self) -> _Item | None:
-        return _Item(takes=0) if self._match(_ANCHOR) else None
+        return _Item(width=0) if self._match(_ANCHOR) else None
 
     def _escaped(self) -> _Item | None:
         text = self._match(_SINGLE_ESCAPE)
@@ -172,7 +173,7 @@ class _PatternParser:
         if sign and sign in "*+?":
             item.least, item.most = {"*": (0, None), "+": (1, None), "?": (0, 1)}[sign]
             self.at += 1
-            if self.pattern[self.at : self.at + 1] in ("?", "+"):  # as few as it goes, or never given back
+            if self.pattern[self.at : self.at + 1] in ("?", "+"):  # lazy or possessive
                 self.at += 1
         elif sign == "{":
             text = self._match(_INTERVAL)
@@ -184,69 +185,69 @@ class _PatternParser:
             if max(item.least, item.most or 0) > MAX_REPEATS or item.least > (item.most or MAX_REPEATS):
                 raise ValueError(f"repeats over {MAX_REPEATS:,} times")
         again = self.pattern[self.at : self.at + 1]
-        if not item.once and (again and again in "*+?{" or not item.takes or item.looks):
+        if not item.once and (again and again in "*+?{" or not item.width or item.looks):
             raise ValueError("repeats what is repeated, or a place")
 
 
-def _cost_of_any(branches: list[list[_Item]], sure_after: bool) -> Cost:
-    costs = [_cost_of_all(branch, sure_after) for branch in branches]
+def _cost_of_any(branches: list[list[_Item]], rest_matches: bool) -> Cost:
+    costs = [_cost_of_all(branch, rest_matches) for branch in branches]
     texts = {_literal(branch) for branch in branches}
     ways = Steps(0)
-    if len(texts) == len(branches) and None not in texts:  # different texts match at one place if of different lengths
+    if len(texts) == len(branches) and None not in texts:  # at one position, texts of one length exclude each other
         ways = Steps(len({len(text) for text in texts if text is not None}))
     else:
         for each in costs:
             ways = ways.plus(each.ways)
-    work = Steps(sum(each.work.fixed for each in costs), sum(each.work.each for each in costs))
-    return Cost(min(each.shortest for each in costs), ways, work, any(each.sure for each in costs))
+    work = Steps(sum(each.work.fixed for each in costs), sum(each.work.per_character for each in costs))
+    return Cost(min(each.shortest for each in costs), ways, work, any(each.always for each in costs))
 
 
 def _literal(branch: list[_Item]) -> str | None:
-    """Return the one text that a branch matches, in either case."""
+    """Return the text that a branch matches, case-folded; None if there are several."""
     if all(item.text and item.once for item in branch):
         return "".join(item.text for item in branch).casefold()
     return None
 
 
-def _cost_of_all(items: list[_Item], sure_after: bool) -> Cost:
-    """Return the cost of a sequence: each item is tried in as many ways as those before it matched."""
+def _cost_of_all(items: list[_Item], rest_matches: bool) -> Cost:
+    """Return the cost of a sequence: each item is tried once for every way in which those before it match."""
     costs: list[Cost] = []
     for item in reversed(items):
-        each = _repeated(item, sure_after)
+        each = _repeated(item, rest_matches)
         costs.append(each)
-        sure_after = sure_after and each.sure
+        rest_matches = rest_matches and each.always
     ways, work = _ONCE, _ONCE
     for each in reversed(costs):
         work = work.plus(ways.times(each.work))
         ways = ways.times(each.ways)
-    return Cost(sum(each.shortest for each in costs), ways, work, all(each.sure for each in costs))
+    return Cost(sum(each.shortest for each in costs), ways, work, all(each.always for each in costs))
 
 
-def _repeated(item: _Item, sure_after: bool) -> Cost:
-    """Return the cost of a repetition. `sure_after` means that whatever follows matches, so nothing is tried again."""
+def _repeated(item: _Item, rest_matches: bool) -> Cost:
+    """Return the cost of a repetition. If `rest_matches`, the rest always matches, so there is no backtracking."""
     if item.branches is not None:
-        return _repeated_group(item, item.branches, sure_after)
-    if item.once or not item.takes:
-        return Cost(item.takes, _ONCE, _ONCE, False)
+        return _repeated_group(item, item.branches, rest_matches)
+    if item.once or not item.width:
+        return Cost(item.width, _ONCE, _ONCE, False)
     if item.most is None:
-        ways = _ONCE if sure_after else _AS_OFTEN_AS_IT_GOES
+        ways = _ONCE if rest_matches else _UNBOUNDED
         return Cost(item.least, ways, ways.plus(Steps(item.least)), item.least == 0)
-    ways = _ONCE if sure_after else Steps(item.most - item.least + 1)
+    ways = _ONCE if rest_matches else Steps(item.most - item.least + 1)
     return Cost(item.least, ways, Steps(max(item.most, 1)), item.least == 0)
 
 
-def _repeated_group(item: _Item, branches: list[list[_Item]], sure_after: bool) -> Cost:
+def _repeated_group(item: _Item, branches: list[list[_Item]], rest_matches: bool) -> Cost:
     if item.looks:
-        inside = _cost_of_any(branches, False)  # what it reads is read again
+        inside = _cost_of_any(branches, False)  # what it matches is matched again by the next item
         return Cost(0, _ONCE, inside.work, False)
     if item.once:
-        return _cost_of_any(branches, sure_after)
+        return _cost_of_any(branches, rest_matches)
     if (item.least, item.most) == (0, 1):
-        inside = _cost_of_any(branches, sure_after)
+        inside = _cost_of_any(branches, rest_matches)
         return Cost(0, inside.ways.plus(_ONCE), inside.work.plus(_ONCE), True)
     inside = _cost_of_any(branches, False)
     if inside.ways != _ONCE or not inside.shortest:
         raise ValueError("repeats a group that matches in several ways, which may take forever")
-    times = _AS_OFTEN_AS_IT_GOES if item.most is None else Steps(item.most - item.least + 1)
-    most = Steps(item.least).plus(_AS_OFTEN_AS_IT_GOES) if item.most is None else Steps(item.most)
+    times = _UNBOUNDED if item.most is None else Steps(item.most - item.least + 1)
+    most = Steps(item.least).plus(_UNBOUNDED) if item.most is None else Steps(item.most)
     return Cost(item.least * inside.shortest, times, most.times(inside.work), item.least == 0)

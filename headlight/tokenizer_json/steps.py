@@ -11,11 +11,11 @@ from headlight.tokenizer_json.fields import Fields, shown
 
 MAX_STEPS = 100
 MAX_DEPTH = 10  # lists of steps inside lists of steps
-MAX_GROWTH = 1_500  # of a text; all that ALBERT does makes 1,296 characters of one at the very most
-MAX_GROWTH_BACK = 50  # of tokens that become a text
-# What patterns may cost for each character: many texts to compare with, but few runs to go through again.
-MAX_TRIED = 2_000_000
-MAX_RUNS = 80
+MAX_GROWTH = 1_500  # characters that the steps may make of one; those of ALBERT make up to 1,296
+MAX_DECODING_GROWTH = 50  # the same for the decoder
+# What all patterns may cost for each character of a text: comparisons, and passes over a run of matching characters.
+MAX_COMPARISONS = 2_000_000
+MAX_RUN_PASSES = 80
 
 BEHAVIOURS = ("Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous")
 SCHEMES = ("first", "never", "always")
@@ -25,15 +25,15 @@ SCHEMES = ("first", "never", "always")
 class Effort:
     """The effect of the steps so far on a text."""
 
-    most: int  # that `growth` may be
-    growth: float = 1  # characters of one, at most
+    max_growth: int
+    growth: float = 1  # the most characters that the steps make of one
     steps: int = 0
-    tried: float = 0  # comparisons for each character
-    runs: float = 0  # how often a run of alike characters is gone through for each of them
+    comparisons: float = 0  # per character
+    run_passes: float = 0  # over a run of matching characters, for each of its characters
 
     def grow(self, times: float, what: str) -> None:
         self.growth *= max(1, times)
-        if self.growth > self.most:
+        if self.growth > self.max_growth:
             raise ValueError(
                 f"it uses {what}, which with the steps before it may make a text {self.growth:,.0f} times as long"
             )
@@ -44,9 +44,9 @@ class Effort:
             raise ValueError(f"it uses {what} after {MAX_STEPS} other steps")
 
     def match(self, cost: patterns.Cost, what: str) -> None:
-        self.tried += self.growth * cost.work.fixed
-        self.runs += self.growth * cost.work.each
-        if self.tried > MAX_TRIED or self.runs > MAX_RUNS:
+        self.comparisons += self.growth * cost.work.fixed
+        self.run_passes += self.growth * cost.work.per_character
+        if self.comparisons > MAX_COMPARISONS or self.run_passes > MAX_RUN_PASSES:
             raise ValueError(f"it uses {what} with a pattern that may take forever on a long text")
 
 
@@ -80,7 +80,7 @@ def _pattern(fields: Fields, effort: Effort) -> int:
 def _bert(fields: Fields, effort: Effort) -> None:
     fields.flags("clean_text", "handle_chinese_chars", "lowercase")
     fields.flags("strip_accents", optional=True)
-    effort.grow(3 * 4 * 2, fields.what)  # spaces around, the longest decomposition, and "İ" in small letters
+    effort.grow(3 * 4 * 2, fields.what)  # spaces around it, the longest decomposition, and "İ" in lower case
 
 
 def _precompiled(fields: Fields, effort: Effort) -> None:
@@ -127,16 +127,16 @@ def _ctc(fields: Fields, effort: Effort) -> None:
 def _word_piece(fields: Fields, effort: Effort) -> None:
     fields.text("prefix")
     fields.flags("cleanup")
-    effort.grow(2, fields.what)  # a space before each
+    effort.grow(2, fields.what)  # a space before each token
 
 
 def _strip_off(fields: Fields, effort: Effort) -> None:
     fields.character("content")
     fields.number("start", 0, 100)
-    fields.number("stop", 0, 0)  # the library fails where a text is shorter
+    fields.number("stop", 0, 0)  # the library fails at a shorter text
 
 
-def _times(times: int) -> Reader:
+def _grows(times: int) -> Reader:
     return lambda fields, effort: effort.grow(times, fields.what)
 
 
@@ -149,40 +149,40 @@ class _Family:
     readers: Mapping[str, Reader]
 
 
-# How many characters one may become: of Unicode's normal forms, its Technical Report 15 tells.
+# `_grows(n)`: one character becomes up to n; for Unicode's normal forms see its Technical Report 15.
 _NORMALIZERS = _Family(
     "normalizer",
     "normalizers",
     {
         "BertNormalizer": _bert,
         "Strip": lambda fields, effort: fields.flags("strip_left", "strip_right"),
-        "StripAccents": _times(1),
-        "NFC": _times(3),
-        "NFD": _times(4),
-        "NFKC": _times(18),
-        "NFKD": _times(18),
-        "Lowercase": _times(2),
-        "Nmt": _times(1),
+        "StripAccents": _grows(1),
+        "NFC": _grows(3),
+        "NFD": _grows(4),
+        "NFKC": _grows(18),
+        "NFKD": _grows(18),
+        "Lowercase": _grows(2),
+        "Nmt": _grows(1),
         "Precompiled": _precompiled,
         "Replace": _replace,
         "Prepend": _prepend,
-        "ByteLevel": _times(4),
+        "ByteLevel": _grows(4),
     },
 )
 _PRE_TOKENIZERS = _Family(
     "pre-tokenizer",
     "pretokenizers",
     {
-        "BertPreTokenizer": _times(1),
+        "BertPreTokenizer": _grows(1),
         "ByteLevel": _byte_level,
         "CharDelimiterSplit": lambda fields, effort: fields.character("delimiter"),
         "Metaspace": _metaspace,
-        "Whitespace": _times(1),
-        "WhitespaceSplit": _times(1),
+        "Whitespace": _grows(1),
+        "WhitespaceSplit": _grows(1),
         "Split": _split,
         "Punctuation": lambda fields, effort: fields.choice("behavior", BEHAVIOURS, optional=True),
         "Digits": lambda fields, effort: fields.flags("individual_digits"),
-        "UnicodeScripts": _times(1),
+        "UnicodeScripts": _grows(1),
         "FixedLength": lambda fields, effort: fields.number("length", 1, 1_000),
     },
 )
@@ -196,9 +196,9 @@ _DECODERS = _Family(
         "Metaspace": _metaspace,
         "CTC": _ctc,
         "Replace": _replace,
-        "Fuse": _times(1),
+        "Fuse": _grows(1),
         "Strip": _strip_off,
-        "ByteFallback": _times(1),
+        "ByteFallback": _grows(1),
     },
 )
 

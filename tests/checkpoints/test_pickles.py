@@ -18,7 +18,7 @@ import torch
 from torch import nn
 
 from headlight.importers.source import open_source
-from headlight.importers.torch_file import LEGACY
+from headlight.importers.torch_file import LEGACY_HEADER
 from tests.checkpoints.opening import flat_refusal, refusal, tensors, zipped
 from transformer.checkpoint.weights import MAX_TENSORS
 
@@ -82,7 +82,9 @@ def test_a_program_is_refused_and_does_not_run(tmp_path: Path, name: str, wrap: 
         zipped(path, {"model/data.pkl": program, "model/version": b"3"}, zipfile.ZIP_STORED)
     else:
         head = (
-            b"".join(pickle.dumps(part, 2) for part in (*LEGACY, {"little_endian": True})) if wrap == "legacy" else b""
+            b"".join(pickle.dumps(part, 2) for part in (*LEGACY_HEADER, {"little_endian": True}))
+            if wrap == "legacy"
+            else b""
         )
         path.write_bytes(head + program)
         program = head + program

@@ -210,8 +210,8 @@ def test_patterns_that_may_take_for_ever_are_not(pattern: str) -> None:
 
 
 def test_the_costs_of_a_pattern() -> None:
-    assert patterns.cost("a+").work.each == 0  # each character once
-    assert patterns.cost("a+b").work.each == 2  # a run is read, and given back, from each of its characters
+    assert patterns.cost("a+").work.per_character == 0  # each character once
+    assert patterns.cost("a+b").work.per_character == 2  # a run is read, and given back, from each of its characters
     assert patterns.cost("(ab|c)d?").shortest == 1
     assert patterns.cost("|".join(f"a{n}" for n in range(500))).ways.fixed == 3  # one of each length
 
@@ -250,7 +250,7 @@ def test_our_own_are_opened_at_once(tmp_path: Path, kind: TokenizerKind, monkeyp
     def fail(text: str) -> None:
         raise AssertionError("it was tried")
 
-    monkeypatch.setattr(foreign, "tried", fail)
+    monkeypatch.setattr(foreign, "try_tokenizer", fail)
     trained = Tokenizer.train(["a man walks .", "a girl sings !"], kind, 60, 1)
     trained.save(tmp_path / "tokenizer.json")
     assert load_tokenizer(tmp_path / "tokenizer.json").encode("a girl") == trained.encode("a girl")
@@ -308,7 +308,7 @@ def test_the_process_that_tries_inherits_nothing(monkeypatch: pytest.MonkeyPatch
     finally:
         os.close(inherited)
     assert files == 4  # in, out, errors, and the folder that is listed
-    assert set(names) <= {*trial._NEEDED, *trial._SETTINGS, "LC_CTYPE"}
+    assert set(names) <= {*trial._PASSED_VARIABLES, *trial._SETTINGS, "LC_CTYPE"}
 
 
 def test_a_failure_at_a_text_is_a_sentence() -> None:

@@ -224,6 +224,6 @@ def _understood(seed: int) -> str:
 
 def _tried(content: str) -> None:
     try:
-        trial.tried(content)
+        trial.try_tokenizer(content)
     except ValueError as error:
         assert "ended the process" not in str(error) and "takes over" not in str(error), content

@@ -1,6 +1,4 @@
-"""The formats in which models arrive, a file each: how they are recognised, what they leave open, how they are
-converted.
-"""
+"""The formats of imported models, a file each: how to recognise them, what they leave open, how to convert them."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 checkpoints for sequence generation tasks"): bert2bert, roberta2roberta, and pairs of both.
 
 The encoder is BERT (Devlin et al. 2019) or RoBERTa (Liu et al. 2019), the decoder the same with cross-attention, which
-puts one more layer before its output (`OutputTransform`); or either is Google's "BERT generation", without that layer.
+has one more layer before its output (`OutputTransform`). Either may be Google's "BERT generation", without that layer.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from headlight.importers.forms.form import ForeignModel
 from headlight.importers.forms.hugging_face_config import CONFIG, HuggingFaceConfig, hugging_face_config
 from headlight.importers.forms.hugging_face_tokenizers import Ids, has_tokenizer
 from headlight.importers.forms.marian_family import ACTIVATIONS
-from headlight.importers.forms.parts import TensorPart, found_name
+from headlight.importers.forms.parts import TensorPart, stored_name
 from headlight.importers.limits import MAX_LAYERS, MAX_TOKENS, MAX_WIDTH
 from headlight.importers.questions import Answers, ImportQuestion
 from headlight.importers.source import Source
@@ -32,10 +32,10 @@ _ATTENTIONS = {
     "decoder": {"self_attention": "attention", "cross_attention": "crossattention"},
 }
 _MAPS = {"query": "self.query", "key": "self.key", "value": "self.value", "output": "output.dense"}
-_SIZES = {"hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 3072}
-_SIZES |= {"vocab_size": 30_522, "max_position_embeddings": 512, "type_vocab_size": 2}
-_UNUSED = ("encoder.pooler.dense.weight", "encoder.pooler.dense.bias")  # of a classifier that translation doesn't use
-_EPS = 1e-12
+_DEFAULT_SIZES = {"hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 3072}
+_DEFAULT_SIZES |= {"vocab_size": 30_522, "max_position_embeddings": 512, "type_vocab_size": 2}
+_UNUSED_TENSORS = ("encoder.pooler.dense.weight", "encoder.pooler.dense.bias")  # of a classifier
+_DEFAULT_EPS = 1e-12
 
 
 class _Kind(NamedTuple):
@@ -48,7 +48,7 @@ class _Kind(NamedTuple):
     tokenizer: Callable[[HuggingFaceConfig, Ids, int], Tokenizer | None]
     from_padding: bool = False  # whether positions are counted from the padding's id on
     segments: bool = True  # whether each token also has an embedding of its segment
-    sizes: Mapping[str, int] = _SIZES  # that its configuration leaves out
+    sizes: Mapping[str, int] = _DEFAULT_SIZES  # that its configuration leaves out
 
 
 _BERT = _Kind(
@@ -69,7 +69,7 @@ _KINDS = {
         *("decoder.bert", "decoder.lm_head", None, ("", "")),
         hugging_face_tokenizers.pieces,
         segments=False,
-        sizes=_SIZES
+        sizes=_DEFAULT_SIZES
         | {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096}
         | {"vocab_size": 50_358},
     ),
@@ -140,14 +140,14 @@ class Berts:
         if pair is None:
             return False
         infos, parts = source.weights.infos, list(_parts(pair))
-        expected = {name for part in parts for name in part.names} | {*_UNUSED}
+        expected = {name for part in parts for name in part.names} | {*_UNUSED_TENSORS}
         return all(
-            found_name(part, infos) in infos and infos[found_name(part, infos)].shape == part.shape for part in parts
+            stored_name(part, infos) in infos and infos[stored_name(part, infos)].shape == part.shape for part in parts
         ) and all(name in expected or name.endswith(("position_ids", "token_type_ids")) for name in infos)
 
     def due(self, source: Source) -> Mapping[str, tuple[int, ...]]:
         pair = _pair(source)
-        return {} if pair is None else {found_name(part, source.weights.infos): part.shape for part in _parts(pair)}
+        return {} if pair is None else {stored_name(part, source.weights.infos): part.shape for part in _parts(pair)}
 
     def facts(self, source: Source) -> tuple[tuple[str, str], ...]:
         _, encoder, decoder = _known(source)
@@ -170,7 +170,7 @@ class Berts:
             folds.append(("Segments", "the embedding of the first, which every token has, is added to the positions"))
         if pair.encoder.first or pair.decoder.first:
             folds.append(("Positions", "the first rows, which stand for no position, are left out"))
-        if _UNUSED[0] in source.weights.infos:
+        if _UNUSED_TENSORS[0] in source.weights.infos:
             folds.append(("encoder.pooler", "left out: it classifies texts, and a translation does not use it"))
         return tuple(folds)
 
@@ -182,7 +182,7 @@ class Berts:
         native = _native(pair)
         tensors: dict[str, Callable[[], Tensor]] = {}
         for part in _parts(pair):
-            tensors[part.native] = partial(source.weights.tensor, found_name(part, source.weights.infos))
+            tensors[part.native] = partial(source.weights.tensor, stored_name(part, source.weights.infos))
         for side in (pair.encoder, pair.decoder):
             table, segments = (f"{side.stack}.embedding.{name}" for name in ("positions.table", "segments"))
             tensors[table] = partial(_positions, tensors[table], tensors.pop(segments, None), side.first, pair.length)
@@ -226,11 +226,12 @@ def _known(source: Source) -> _Pair:
 
 
 def _native(pair: _Pair) -> ModelConfig:
-    """Return the configuration. Raises Refused where the two models differ in a setting of which this network has only
-    one, and for settings that are not supported.
+    """Return the configuration.
+
+    Raises Refused for unsupported settings, and where the models differ in one that this network shares.
     """
     whole, encoder, decoder = pair
-    for field, default in (("hidden_size", 0), ("hidden_act", "gelu"), ("layer_norm_eps", _EPS)):
+    for field, default in (("hidden_size", 0), ("hidden_act", "gelu"), ("layer_norm_eps", _DEFAULT_EPS)):
         defaults = (side.kind.sizes.get(field, default) for side in (encoder, decoder))
         values = [_value(side, field, usual) for side, usual in zip((encoder, decoder), defaults, strict=True)]
         if values[0] != values[1]:
@@ -275,7 +276,7 @@ def _native(pair: _Pair) -> ModelConfig:
         encoder.width,
         encoder.sizes,
         decoder.sizes,
-        norm_eps=_value(encoder, "layer_norm_eps", _EPS),
+        norm_eps=_value(encoder, "layer_norm_eps", _DEFAULT_EPS),
         activation=ACTIVATIONS[activation],
         positions="learned",
         scale_embeddings=False,

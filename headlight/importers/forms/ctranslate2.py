@@ -31,18 +31,18 @@ from transformer.config import MAX_SIZES, Activation, ModelConfig, Norm, StackCo
 from transformer.t5 import T5Config
 
 _STACKS = ("encoder", "decoder")
-_USUAL_HEADS = 8  # where the file says nothing: revisions before 3
+_USUAL_HEADS = 8  # of files before revision 3, which do not say
 _COMPUTED_POSITIONS = 1_024  # CTranslate2 makes as many as a sentence needs
 _INT16_SCALE = 1_000.0  # of matrices in 16 bits without a scale, as old files have them
 _ACTIVATIONS: dict[int, Activation] = {0: "relu", 1: "gelu-tanh", 2: "silu", 3: "gelu"}
-_T5_ACTIVATIONS: dict[int, Activation] = {0: "relu", 1: "gelu", 2: "silu"}  # whose gelu is always that by tanh
+_T5_ACTIVATIONS: dict[int, Activation] = {0: "relu", 1: "gelu", 2: "silu"}  # gelu is always tanh's
 _ACTIVATION_NAMES = ("relu", "gelu by tanh", "silu", "gelu", "gelu by a sigmoid", "tanh", "sigmoid")
 _ATTENTIONS = {  # ours, theirs
     "encoder": (("attention", "self_attention"),),
     "decoder": (("self_attention", "self_attention"), ("cross_attention", "attention")),
 }
 _WIDEST_TOLERANCE = 1e-3  # of float16, in which a scale may have been stored
-_UNUSED_ATTRIBUTES = re.compile(  # alignments are read from the attention itself, and the rest says what shapes say
+_UNUSED_ATTRIBUTES = re.compile(  # alignments come from the attention itself, and shapes give the rest
     r"((encoder|decoder)/)?(num_heads|pre_norm|activation|alignment_layer|alignment_heads|embeddings_merge"
     r"|scale_embeddings|alibi|alibi_use_positive_positions|scale_alibi|multi_query_attention"
     r"|start_from_zero_embedding|scale_outputs|embeddings(_0)?/multiply_by_sqrt_depth"
@@ -69,7 +69,7 @@ _UNSUPPORTED = (  # part of a name, and what it is
 class SourcePart(NamedTuple):
     """A tensor of our network: `rows` of the foreign tensor `name`, converted.
 
-    Without a name it is computed, by `convert` on zeros of that shape.
+    Without a name, `convert` computes it from zeros of that shape.
     """
 
     native: str

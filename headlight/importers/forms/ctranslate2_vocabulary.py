@@ -43,7 +43,7 @@ class TextFiles:
     metadata: Mapping[str, Any]  # of metadata.json
     source: tuple[str, ...]
     target: tuple[str, ...]
-    is_bart: bool  # by its norms
+    is_bart: bool  # whether its norms are BART's
 
     def norm_eps(self, usual: float) -> float:
         value = self.values.get("layer_norm_epsilon")
@@ -165,13 +165,13 @@ class TextFiles:
         names = TokenNames(
             self.token("unk_token", "<unk>") or "<unk>",
             frozenset(name for name in special if name) | frozenset(() if self.is_marian else languages),
-            languages if self.is_marian else (),  # a person may begin a sentence with one
+            languages if self.is_marian else (),  # users may type one at the start of a sentence
         )
         paths = self._tokenizer_files()
         tokenizers = open_tokenizers(paths, vocabularies, (config.pad_id, config.sos_id, config.eos_id), names)
-        return *tokenizers, self._doubts(paths)
+        return *tokenizers, self._warnings(paths)
 
-    def _doubts(self, paths: list[Path]) -> tuple[str, ...]:
+    def _warnings(self, paths: list[Path]) -> tuple[str, ...]:
         if not paths:
             typed = "a text is typed as the model's own tokens, with spaces between them."
             return (f"No tokenizer came with it (such as sentencepiece.model): {typed}",)
@@ -213,7 +213,7 @@ def open_text_files(source: Source) -> TextFiles:
 
 
 def _old_settings(source: Source) -> dict[str, Any]:
-    """Return what version 5 and before have in `model.bin` instead of in config.json."""
+    """Return the settings that versions up to 5 store in `model.bin` instead of config.json."""
 
     def text(name: str, usual: str) -> str:
         info = source.weights.infos.get(name)

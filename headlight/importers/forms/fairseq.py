@@ -26,8 +26,8 @@ from headlight.importers.forms.fairseq_dictionaries import (
     vocabularies,
 )
 from headlight.importers.forms.fairseq_settings import (
-    BY_PAIR,
-    PRETRAINED,
+    BART_TASK,
+    PAIRS_TASK,
     SPECIALS,
     Framing,
     PairWeights,
@@ -68,8 +68,8 @@ ACTIVATIONS: dict[str, Activation] = {
 }
 DEFAULT_WIDTH, DEFAULT_D_FF, DEFAULT_DEPTH, DEFAULT_HEADS, DEFAULT_LENGTH = 512, 2048, 6, 8, 1024
 _OTHER_ARCHITECTURES = ("transformer_lm", "nonautoregressive", "levenshtein", "cmlm", "lightconv")
-_HEADS = "classification_heads."  # of a BART that was trained to classify texts: a translation does not use them
-_REFUSED = {  # a setting that is on, and what the model then has
+_CLASSIFIER_PREFIX = "classification_heads."  # in a BART that was trained to classify texts; not used here
+_UNSUPPORTED_SETTINGS = {  # the setting, and the part that it switches on
     "adaptive_input": "adaptive input embeddings",
     "adaptive_softmax_cutoff": "an adaptive softmax",
     "merge_src_tgt_embed": "one embedding for two merged dictionaries",
@@ -111,7 +111,7 @@ class Fairseq:
     title = "This is a transformer of fairseq"
 
     def fits(self, source: Source) -> bool:
-        """Raise Refused for a model of fairseq that has what this network has not."""
+        """Return whether this is a transformer of fairseq. Raises Refused for parts that this network lacks."""
         model = _model(source)
         if model is None:
             return False
@@ -163,7 +163,7 @@ class Fairseq:
         folds = [("in_proj_weight", "of an old version: queries, keys and values, split into three")] if old else []
         if any(_sizes(infos, settings).learned):
             folds.append(("Positions", f"the first {PAD + 1} rows, which stand for no position, are left out"))
-        if any(name.startswith(_HEADS) for name in infos):
+        if any(name.startswith(_CLASSIFIER_PREFIX) for name in infos):
             folds.append(("Classification heads", "left out: a translation does not use them"))
         return tuple(folds)
 
@@ -208,7 +208,7 @@ def _model(source: Source, answers: Answers = _NO_ANSWERS) -> tuple[Settings, So
     if not isinstance(args, dict):
         return None
     settings = Settings(args, task)
-    if settings.task == BY_PAIR and settings.pairs:
+    if settings.task == PAIRS_TASK and settings.pairs:
         chosen = answers.source_language, answers.target_language
         pair = settings.pairs[0] if None in chosen else chosen
         if pair not in settings.pairs:
@@ -234,9 +234,9 @@ def _require_supported(settings: Settings, source: Source) -> None:
     arch = settings.architecture
     if arch.startswith(_OTHER_ARCHITECTURES):
         raise Refused(f"This is a fairseq model of the architecture {quoted(arch)}.", remedy=CONVERT_FAIRSEQ)
-    if settings.task == PRETRAINED and not (settings.text("source_lang") and settings.text("target_lang")):
-        raise Refused(f"This fairseq model was trained for {PRETRAINED}, and its settings do not say which languages.")
-    for name, what in _REFUSED.items():
+    if settings.task == BART_TASK and not (settings.text("source_lang") and settings.text("target_lang")):
+        raise Refused(f"This fairseq model was trained for {BART_TASK}, and its settings do not say which languages.")
+    for name, what in _UNSUPPORTED_SETTINGS.items():
         if settings.flag(name):
             raise Refused(f"This fairseq model has {what} ({name}), which is not supported.")
     widths = [settings.whole(f"{stack}_embed_dim", DEFAULT_WIDTH) for stack in STACKS]
@@ -395,7 +395,7 @@ def _ignored(infos: Mapping[str, TensorInfo]) -> frozenset[str]:
     """Return the tensors that are no parameters: a version, a table that is computed, a copy of a tied matrix."""
     endings = (".version", "embed_positions.weights", "embed_positions._float_tensor")
     copies = {"decoder.embed_tokens.weight", "decoder.output_projection.weight"}
-    return frozenset(name for name in infos if name.endswith(endings) or name.startswith(_HEADS)) | copies
+    return frozenset(name for name in infos if name.endswith(endings) or name.startswith(_CLASSIFIER_PREFIX)) | copies
 
 
 FAIRSEQ = Fairseq()

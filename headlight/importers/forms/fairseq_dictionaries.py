@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from headlight.importers import subwords
-from headlight.importers.forms.fairseq_settings import BY_PAIR, ONE_MODEL, SPECIALS, Framing, Settings, framing
+from headlight.importers.forms.fairseq_settings import ONE_MODEL_TASK, PAIRS_TASK, SPECIALS, Framing, Settings, framing
 from headlight.importers.forms.hugging_face_tokenizers import byte_level, vocabulary_of
 from headlight.importers.questions import Answers
 from headlight.importers.source import Source
@@ -15,15 +15,15 @@ from transformer.checkpoint.weights import Refused
 from transformer.config import ModelConfig
 from transformer.tokenizers import SPACE, Tokenizer
 
-CODES = ("bpecodes", "bpe.codes", "codes", "code", "codes.bpe")
-PIECES = ("sentencepiece.bpe.model", "sentencepiece.model", "spm.model")
-GPT2 = ("encoder.json", "vocab.bpe")
+CODES_FILES = ("bpecodes", "bpe.codes", "codes", "code", "codes.bpe")
+SENTENCEPIECE_FILES = ("sentencepiece.bpe.model", "sentencepiece.model", "spm.model")
+GPT2_FILES = ("encoder.json", "vocab.bpe")
 PAD, END = 1, 2
 
 
 def named(settings: Settings, answers: Answers) -> tuple[str | None, str | None]:
     """Return the languages of the model, as far as they are known."""
-    pair = settings.pairs[0] if settings.task == BY_PAIR and len(settings.pairs) == 1 else (None, None)
+    pair = settings.pairs[0] if settings.task == PAIRS_TASK and len(settings.pairs) == 1 else (None, None)
     return (
         answers.source_language or settings.text("source_lang") or pair[0],
         answers.target_language or settings.text("target_lang") or pair[1],
@@ -41,7 +41,7 @@ def dictionary(source: Source, settings: Settings, side: int, language: str | No
     configured = (settings.text(name) for name in (("source_dict", "target_dict")[side], "fixed_dictionary"))
     names = [*([f"dict.{own}.txt"] if own else []), *(name.rpartition("/")[2] for name in configured if name)]
     names += [("dict.src.txt", "dict.tgt.txt")[side], ("dict.source.txt", "dict.target.txt")[side], "dict.txt"]
-    if settings.task in (ONE_MODEL, BY_PAIR):  # whose languages have one dictionary, or are still to be chosen
+    if settings.task in (ONE_MODEL_TASK, PAIRS_TASK):  # one dictionary for all, or no pair chosen yet
         names += [f"dict.{name}.txt" for name in settings.languages(source)]
     return source.nearby(*names)
 
@@ -111,10 +111,10 @@ def tokenizers(
 def _tokenizer(source: Source, settings: Settings, tokens: list[str], language: str) -> tuple[Tokenizer, str]:
     """Return the tokenizer of a dictionary, made with the files beside it, and a warning where these are missing."""
     ids = PAD, END, END
-    model = source.nearby(*(name for name in _named_files(settings) if name.endswith(".model")), *PIECES)
+    model = source.nearby(*(name for name in _named_files(settings) if name.endswith(".model")), *SENTENCEPIECE_FILES)
     if model is not None:
         return subwords.pieces(tokens, model, SPECIALS, ids, SPECIALS[3]), ""
-    pieces, merges = (source.nearby(name) for name in GPT2)
+    pieces, merges = (source.nearby(name) for name in GPT2_FILES)
     if pieces is not None and merges is not None:
         return byte_level(_of_gpt2(pieces, tokens), merges, ids, len(tokens)), ""
     codes = _codes(source, settings, language)
@@ -134,19 +134,19 @@ def _named_files(settings: Settings) -> list[str]:
 def _codes(source: Source, settings: Settings, language: str) -> Path | None:
     """Return the BPE codes beside the weights."""
     named = (name for name in _named_files(settings) if not name.endswith(".model"))
-    return source.nearby(*named, *([f"{name}.{language}" for name in CODES] if language else []), *CODES)
+    return source.nearby(*named, *([f"{name}.{language}" for name in CODES_FILES] if language else []), *CODES_FILES)
 
 
 def has_codes(source: Source, settings: Settings) -> bool:
-    """Return whether BPE codes cut the texts of both sides, so that something cuts them into words before."""
+    """Return whether both sides use BPE codes, so that texts are split into words first."""
     models = (name for name in _named_files(settings) if name.endswith(".model"))
-    other_tokenizer = source.nearby(*models, *PIECES, *GPT2)
+    other_tokenizer = source.nearby(*models, *SENTENCEPIECE_FILES, *GPT2_FILES)
     languages = (settings.text(name) for name in ("source_lang", "target_lang"))
     return other_tokenizer is None and all(_codes(source, settings, language) for language in languages)
 
 
 def _after_moses(tokenizer: Tokenizer, settings: Settings, answers: Answers, language: str) -> tuple[Tokenizer, str]:
-    """Return the tokenizer behind Moses where the model's text was cut so, or else a warning if it may have been."""
+    """Wrap the tokenizer with Moses if the model was trained with it; else return a warning if it may have been."""
     named = settings.text("tokenizer")
     if named not in ("", "moses") or (not named and answers.moses == "no"):
         return tokenizer, ""

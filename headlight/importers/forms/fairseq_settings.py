@@ -19,11 +19,11 @@ SPECIALS = ("<s>", "<pad>", "</s>", "<unk>")
 START, END_SYMBOL, MASK = "<s>", "</s>", "<mask>"
 MAX_SETTING = 1_000_000
 MAX_LANGUAGES = 1_000
-MAX_TEXT = 1_000  # characters of a name or a path
-PRETRAINED, ONE_MODEL, BY_PAIR = (
+MAX_CHARACTERS = 1_000  # characters of a name or a path
+BART_TASK, ONE_MODEL_TASK, PAIRS_TASK = (
     *("translation_from_pretrained_bart", "translation_multi_simple_epoch", "multilingual_translation"),
 )
-_STYLES = {"multilingual": "__{}__", "mbart": "[{}]"}
+_LANGUAGE_TOKENS = {"multilingual": "__{}__", "mbart": "[{}]"}
 
 
 class Settings:
@@ -54,7 +54,7 @@ class Settings:
     def text(self, name: str) -> str:
         """Return a text; "" where there is none, or one that is too long for a name."""
         value = self.value(name)
-        return value if isinstance(value, str) and len(value) <= MAX_TEXT else ""
+        return value if isinstance(value, str) and len(value) <= MAX_CHARACTERS else ""
 
     def texts(self, name: str) -> list[str]:
         """Return a list of texts, which may be saved as one text with commas. Raises Refused for over MAX_LANGUAGES."""
@@ -62,7 +62,8 @@ class Settings:
         values = value.split(",") if isinstance(value, str) else value if isinstance(value, list | tuple) else ()
         if len(values) > MAX_LANGUAGES:
             raise Refused(f"The setting {name} names {len(values):,} languages; at most {MAX_LANGUAGES:,} are read.")
-        return [text.strip() for text in values if isinstance(text, str) and text.strip() and len(text) <= MAX_TEXT]
+        texts = [text for text in values if isinstance(text, str) and len(text) <= MAX_CHARACTERS]
+        return [text.strip() for text in texts if text.strip()]
 
     @property
     def architecture(self) -> str:
@@ -75,7 +76,7 @@ class Settings:
     @property
     def is_bart(self) -> bool:
         """Whether texts begin with <s> and end with </s>, as BART's do unless the task is another."""
-        return self.architecture.startswith("bart") and self.task not in (PRETRAINED, ONE_MODEL, BY_PAIR)
+        return self.architecture.startswith("bart") and self.task not in (BART_TASK, ONE_MODEL_TASK, PAIRS_TASK)
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
@@ -84,7 +85,7 @@ class Settings:
 
     def languages(self, source: Source) -> list[str]:
         """Return the languages of the task, in the order of their symbols."""
-        if self.task == BY_PAIR or not (self.value("langs") or self.text("lang_dict")):
+        if self.task == PAIRS_TASK or not (self.value("langs") or self.text("lang_dict")):
             return sorted({language for pair in self.pairs for language in pair})
         if self.value("langs"):
             return self.texts("langs")
@@ -99,7 +100,7 @@ class Settings:
         """Return which language the token before a source names, "src", "tgt" or "", and whether a target has one."""
         by_data = self.value("langtoks")
         main = by_data.get("main") if isinstance(by_data, dict) else None
-        if self.task == ONE_MODEL and isinstance(main, list | tuple) and len(main) == 2:
+        if self.task == ONE_MODEL_TASK and isinstance(main, list | tuple) and len(main) == 2:
             return (main[0] if main[0] in ("src", "tgt") else ""), bool(main[1])
         return self.text("encoder_langtok"), self.flag("decoder_langtok")
 
@@ -118,24 +119,24 @@ def framing(settings: Settings, source: Source, languages: tuple[str, str]) -> F
     """Return what the task puts around a text in the first of two languages, and around its translation."""
     if settings.is_bart:
         return Framing(source_start=(START,), target_start=(START,), added=(MASK,))
-    if settings.task == PRETRAINED:
+    if settings.task == BART_TASK:
         first, second = (f"[{language}]" for language in languages)
         added = (*(f"[{language}]" for language in settings.languages(source)), MASK)
         before = (START,) if settings.flag("prepend_bos") else ()
         return Framing(second, before, (END_SYMBOL, first), added=added)
-    if settings.task not in (ONE_MODEL, BY_PAIR):
+    if settings.task not in (ONE_MODEL_TASK, PAIRS_TASK):
         return Framing()
     if settings.flag("lang_tok_replacing_bos_eos"):
         raise Refused("This fairseq model has languages in place of its ends (lang_tok_replacing_bos_eos).")
-    style = _STYLES.get(settings.text("lang_tok_style") or "multilingual", "__{}__")
+    style = _LANGUAGE_TOKENS.get(settings.text("lang_tok_style") or "multilingual", "__{}__")
     spec, written = settings.specification()
     symbol = {name: style.format(language) for name, language in zip(("src", "tgt"), languages, strict=True)}
     added = tuple(map(style.format, settings.languages(source))) if spec or written else ()
-    if settings.task == BY_PAIR:  # the language takes the place of the end
+    if settings.task == PAIRS_TASK:  # the language takes the place of the end
         return Framing(
             symbol["tgt"] if written else END_SYMBOL, (), (symbol[spec],) if spec else (END_SYMBOL,), (), added
         )
-    added += (MASK,) if style == _STYLES["mbart"] else ()
+    added += (MASK,) if style == _LANGUAGE_TOKENS["mbart"] else ()
     return Framing(
         source_start=(symbol[spec],) if spec else (), target_start=(symbol["tgt"],) if written else (), added=added
     )
@@ -143,13 +144,13 @@ def framing(settings: Settings, source: Source, languages: tuple[str, str]) -> F
 
 def about_languages(settings: Settings, source: Source) -> tuple[ImportQuestion, ...]:
     """Ask for the languages where a checkpoint knows more than two."""
-    if settings.task == ONE_MODEL:
+    if settings.task == ONE_MODEL_TASK:
         spec, written = settings.specification()
         known = {language: id for id, language in enumerate(settings.languages(source))}
         sides = [("source", "source_lang")] * (spec == "src")
         sides += [("target", "target_lang")] * (spec == "tgt" or written)
         return tuple(about_language(side, known, settings.text(setting)) for side, setting in sides)
-    if settings.task != BY_PAIR or len(settings.pairs) < 2:
+    if settings.task != PAIRS_TASK or len(settings.pairs) < 2:
         return ()
     named = ", ".join("-".join(pair) for pair in settings.pairs[:8])
     return tuple(

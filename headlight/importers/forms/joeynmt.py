@@ -47,7 +47,7 @@ ATTENTIONS = (
     ),
 )
 SYMBOLS = {"unk": (0, "<unk>"), "pad": (1, "<pad>"), "bos": (2, "<s>"), "eos": (3, "</s>")}
-EPSILON, LENGTH = 1e-6, 5_000  # of its norms; of its tables of positions
+NORM_EPS, MAX_POSITIONS = 1e-6, 5_000
 _IGNORED = frozenset({"encoder.pe.pe", "decoder.pe.pe"})
 
 
@@ -58,7 +58,7 @@ class JoeyNMT:
     title = "This is a transformer of JoeyNMT"
 
     def fits(self, source: Source) -> bool:
-        """Raise Refused without `config.yaml`, and for what JoeyNMT can do and this network cannot."""
+        """Return whether it is JoeyNMT's. Raises Refused without config.yaml, and for parts that this network lacks."""
         if "src_embed.lut.weight" not in source.weights.infos:
             return False
         if source.nearby(CONFIG) is None:
@@ -206,10 +206,10 @@ def _native(source: Source) -> ModelConfig:
         stacks[1],
         norm="pre" if finals[0] else "post",
         final_norm=finals[0],
-        norm_eps=EPSILON,
+        norm_eps=NORM_EPS,
         activation=ACTIVATIONS[activations.pop()],
         scale_embeddings=_scales(settings)[1],
-        max_length=LENGTH,
+        max_length=MAX_POSITIONS,
         logits_bias=False,
         tied=("all" if shared else "output") if softmax else "none",
         pad_id=pad,

@@ -19,7 +19,7 @@ from headlight.importers.forms.form import ForeignModel
 from headlight.importers.forms.hugging_face_config import CONFIG, HuggingFaceConfig, hugging_face_config
 from headlight.importers.forms.hugging_face_tokenizers import Ids, has_tokenizer
 from headlight.importers.forms.languages import NAMES, Around, Languages
-from headlight.importers.forms.parts import MAX_TABLE_NUMBERS, TensorPart, affine, depth_of, found_name
+from headlight.importers.forms.parts import MAX_TABLE_NUMBERS, TensorPart, affine, depth_of, stored_name
 from headlight.importers.limits import MAX_LAYERS, MAX_TOKENS, MAX_WIDTH
 from headlight.importers.questions import Answers, ImportQuestion
 from headlight.importers.source import Source
@@ -153,7 +153,7 @@ class MarianFamily:
             return {}  # the configuration names another family
         sizes, infos = self._sizes(source, config), source.weights.infos
         norm = {name: (sizes.width,) for name in self._decoder_norm(_prefix(infos))}
-        return {found_name(part, infos): part.shape for part in self._parts(source, sizes) if part.names} | norm
+        return {stored_name(part, infos): part.shape for part in self._parts(source, sizes) if part.names} | norm
 
     def facts(self, source: Source) -> tuple[tuple[str, str], ...]:
         config = _config_of(source)
@@ -319,7 +319,7 @@ class MarianFamily:
 
     def _misfits(self, source: Source, parts: list[TensorPart]) -> list[str]:
         infos = source.weights.infos
-        shapes = {part.native: found_name(part, infos) for part in parts if part.names}
+        shapes = {part.native: stored_name(part, infos) for part in parts if part.names}
         return [
             part.native
             for part in parts
@@ -330,7 +330,7 @@ class MarianFamily:
         if not part.names:
             assert self.table is not None
             return self.table(_config_of(source), *part.shape)
-        return part.convert(source.weights.tensor(found_name(part, source.weights.infos)))
+        return part.convert(source.weights.tensor(stored_name(part, source.weights.infos)))
 
     def _decoder_norm(self, prefix: str) -> tuple[str, ...]:
         """Return the names of the norm that is folded into the decoder's embeddings."""

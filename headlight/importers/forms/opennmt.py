@@ -43,8 +43,8 @@ _STACKS: dict[str, tuple[str, dict[str, str], tuple[str, ...]]] = {  # list of l
         ("layer_norm_1", "layer_norm_2"),
     ),
 }
-# Options that must have their default, and the part that the network has with another value.
-_USUAL = {
+# Options that must have this value, and the part that another value adds to the network.
+_REQUIRED_OPTIONS = {
     "max_relative_positions": (0, "relative, rotary or ALiBi positions"),
     "relative_positions_buckets": (0, "T5's position biases"),
     "layer_norm": ("standard", "norms by the root mean square"),
@@ -131,7 +131,7 @@ class _OpenNMTNetwork:
     def __init__(self, source: Source):
         self.source, self.infos = source, source.weights.infos
         self.options: Mapping[str, Any] = source.facts["opt"]
-        for name, (usual, what) in _USUAL.items():
+        for name, (usual, what) in _REQUIRED_OPTIONS.items():
             value = self.options.get(name, usual)
             if value not in (usual, None):
                 raise Refused(f"The model has {what} ({name} is {brief(value)}), which is not supported.")

@@ -33,7 +33,7 @@ class TensorPart(NamedTuple):
     convert: Callable[[Tensor], Tensor] = lambda tensor: tensor
 
 
-def found_name(part: TensorPart, infos: Mapping[str, TensorInfo]) -> str:
+def stored_name(part: TensorPart, infos: Mapping[str, TensorInfo]) -> str:
     """Return the name under which a file has a tensor; where it has none, the usual name."""
     return next((name for name in part.names if name in infos), part.names[0])
 
@@ -78,7 +78,7 @@ def _rows(first: int, end: int, tensor: Tensor) -> Tensor:
 
 
 def shapes_due(parts: Sequence[TensorPart], source: Source) -> dict[str, tuple[int, ...]]:
-    return {found_name(part, source.weights.infos): part.shape for part in parts if part.names}
+    return {stored_name(part, source.weights.infos): part.shape for part in parts if part.names}
 
 
 def are_complete(parts: Sequence[TensorPart], source: Source, ignored: frozenset[str]) -> bool:
@@ -94,7 +94,7 @@ def tensors_of(parts: Sequence[TensorPart], source: Source) -> dict[str, Any]:
 
 
 def _convert(part: TensorPart, source: Source) -> Tensor:
-    stored = source.weights.tensor(found_name(part, source.weights.infos)) if part.names else torch.empty(0)
+    stored = source.weights.tensor(stored_name(part, source.weights.infos)) if part.names else torch.empty(0)
     return part.convert(stored.float())
 
 

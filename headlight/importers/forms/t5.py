@@ -42,7 +42,7 @@ _FEED_FORWARD: dict[str, Activation] = {
 # The shared embedding under other names, and a bias of cross-attention that old files have and no code ever read.
 _SHARED_COPIES = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight", _HEAD)
 _UNUSED_TENSOR = "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"
-_SPECIAL = ("<pad>", "</s>", "<unk>")
+_SPECIAL_TOKENS = ("<pad>", "</s>", "<unk>")
 _MAX_EXTRA_IDS = 100  # <extra_id_0> stands for the first gap of a text, and has the last id
 
 
@@ -289,7 +289,7 @@ def _tokenizer(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | No
         tokens |= {name: id for id, name in enumerate(extra, len(tokens))}
     require_unknown(tokens, _PIECES)
     inner = sentencepiece_file.tokenizer(model, tokens, "<unk>", size)
-    inner.add_special_tokens([name for name in (*_SPECIAL, *extra) if name in tokens])
+    inner.add_special_tokens([name for name in (*_SPECIAL_TOKENS, *extra) if name in tokens])
     return Tokenizer(inner, *ids).of_size(size)
 
 
@@ -300,12 +300,12 @@ def _extra(config: HuggingFaceConfig) -> int:
 
 def _bytes() -> tokenizers.Tokenizer:
     """Return a tokenizer with a token per byte after three special tokens."""
-    tokens = {name: id for id, name in enumerate(_SPECIAL)}
-    tokens |= {character: byte + len(_SPECIAL) for character, byte in byte_characters().items()}
+    tokens = {name: id for id, name in enumerate(_SPECIAL_TOKENS)}
+    tokens |= {character: byte + len(_SPECIAL_TOKENS) for character, byte in byte_characters().items()}
     inner = tokenizers.Tokenizer(models.BPE(tokens, []))
     inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     inner.decoder = decoders.ByteLevel()
-    inner.add_special_tokens([*_SPECIAL])
+    inner.add_special_tokens([*_SPECIAL_TOKENS])
     return inner
 
 

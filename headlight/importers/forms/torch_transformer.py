@@ -42,7 +42,7 @@ from transformer.checkpoint.weights import Refused, TensorInfo
 from transformer.config import Activation, ModelConfig, StackConfig
 
 ATTENTIONS = ({"attention": "self_attn"}, {"self_attention": "self_attn", "cross_attention": "multihead_attn"})
-USUAL_IDS = (1, 2, 3)  # of PyTorch's tutorial of a translator, which has <unk> <pad> <bos> <eos>
+USUAL_IDS = (1, 2, 3)  # PyTorch's translation tutorial has <unk> <pad> <bos> <eos>
 COMPUTED_LENGTH = 1_024  # positions of a table that is computed
 _FUSED = ".layers.0.self_attn.in_proj_weight"
 _POSITION = re.compile(r"(^|[._])pe($|[._])|pos", re.IGNORECASE)
@@ -67,7 +67,7 @@ class TorchTransformer:
     title = "This is a model around torch.nn.Transformer"
 
     def fits(self, source: Source) -> bool:
-        """Raise Refused for the layers without embeddings, and where one stack alone has a final norm."""
+        """Return whether it has these layers. Raises Refused without embeddings, and for a single final norm."""
         infos = source.weights.infos
         stacks = _stacks(infos)
         if stacks is None:
