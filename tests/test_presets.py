@@ -14,10 +14,10 @@ from transformer.config import ModelConfig, StackConfig
 from transformer.inference import Prepared
 from transformer.layers import FeedForward, Residual, UnbiasedNorm
 from transformer.model import POSITIONS, Transformer, count_parameters
-from transformer.presets import DIFFERS, PRESETS, preset
+from transformer.presets import DIFFERENCES, PRESETS, preset
 from transformer.taps import Site
 
-TUTORIALS = list(DIFFERS)
+TUTORIALS = list(DIFFERENCES)
 FIXTURES = Path(__file__).parent / "fixtures" / "tutorial-checkpoints"
 
 

@@ -25,7 +25,7 @@ from transformer import PRESETS, StackConfig, TrainConfig, Transformer, preset
 from transformer.batches import BatchStream
 from transformer.checkpoint import save
 from transformer.model import count_parameters
-from transformer.presets import DIFFERS, RECIPES
+from transformer.presets import DIFFERENCES, RECIPES
 from transformer.pruned import prune_heads
 from transformer.taps import Site
 from transformer.training import learning_rate
@@ -163,7 +163,7 @@ def test_a_tutorials_preset_brings_its_training(name: str) -> None:
     command = f"python -m headlight train --data multi30k:de-en --out x --preset {name}"
     recipe = from_command_line(command)
     values = flat(recipe.to_dict())
-    assert RECIPES[name].items() <= values.items() and name in DIFFERS
+    assert RECIPES[name].items() <= values.items() and name in DIFFERENCES
     form = defaults("multi30k", name)
     assert RECIPES[name].items() <= form.items()
     assert {setting: form[setting] for setting in NETWORK} == {setting: values[setting] for setting in NETWORK}

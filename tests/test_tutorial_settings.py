@@ -12,7 +12,7 @@ import pytest
 from headlight.runs.recipe import flat, usual_values
 from headlight.runs.settings import DERIVED_FIELDS
 from transformer.config import ModelConfig
-from transformer.presets import DIFFERS, RECIPES, preset
+from transformer.presets import DIFFERENCES, RECIPES, preset
 
 TABLE = Path(__file__).resolve().parents[1] / "docs" / "tutorials" / "settings.tsv"
 
@@ -27,7 +27,7 @@ def effective(name: str) -> dict[str, object]:
     return usual_values(name) | flat(preset(name, 100, 100).to_dict(), "model.")
 
 
-@pytest.mark.parametrize("name", DIFFERS)
+@pytest.mark.parametrize("name", DIFFERENCES)
 def test_a_preset_is_the_tutorial_field_by_field(name: str) -> None:
     ours = effective(name)
     for row in rows(name):
@@ -36,7 +36,7 @@ def test_a_preset_is_the_tutorial_field_by_field(name: str) -> None:
             assert row["value"] == (value if isinstance(value, str) else json.dumps(value)), row["setting"]
 
 
-@pytest.mark.parametrize("name", DIFFERS)
+@pytest.mark.parametrize("name", DIFFERENCES)
 def test_every_setting_of_the_network_and_of_the_recipe_has_a_row_that_says_why(name: str) -> None:
     own = [f.name for f in fields(ModelConfig) if f.name not in (*DERIVED_FIELDS, "encoder", "decoder")]
     due = {f"model.{field}" for field in own} | RECIPES[name].keys()
@@ -45,11 +45,11 @@ def test_every_setting_of_the_network_and_of_the_recipe_has_a_row_that_says_why(
     assert len(listed) == len(rows(name))
 
 
-@pytest.mark.parametrize("name", DIFFERS)
+@pytest.mark.parametrize("name", DIFFERENCES)
 def test_what_cannot_be_the_same_is_said_beside_the_preset(name: str) -> None:
     """In the very words of the table, which stand in the sentence that the form and the command line show."""
     different = [row for row in rows(name) if row["what ours says of the difference"]]
     assert different
     for row in different:
-        assert row["what ours says of the difference"] in DIFFERS[name], row["setting"]
+        assert row["what ours says of the difference"] in DIFFERENCES[name], row["setting"]
         assert row["setting"] not in effective(name)

@@ -7,7 +7,7 @@ import pytest
 from headlight.checkpoints import load
 from headlight.importers.examples import examples
 from tools.tutorial_tables import TITLES, page, require_current, require_target
-from transformer.presets import DIFFERS
+from transformer.presets import DIFFERENCES
 
 GERMAN = (
     "Ein junges Mädchen sitzt auf einer Bank und hält ein rotes Eis am Stiel.",
@@ -20,7 +20,7 @@ GERMAN = (
 
 def test_the_pages_are_what_the_tables_say() -> None:
     require_current()
-    assert TITLES.keys() == DIFFERS.keys()
+    assert TITLES.keys() == DIFFERENCES.keys()
 
 
 @pytest.mark.parametrize("name", TITLES)

@@ -13,7 +13,7 @@ import re
 from pathlib import Path
 
 from transformer.files import write_text
-from transformer.presets import DIFFERS
+from transformer.presets import DIFFERENCES
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "tutorials"
@@ -85,7 +85,7 @@ def page(name: str) -> str:
             "",
             "## Its settings",
             "",
-            DIFFERS[name],
+            DIFFERENCES[name],
             "",
             "| setting | its value | what its text or code says | ours |",
             "|---|---|---|---|",

@@ -58,7 +58,7 @@ def _refuse(event: str, args: tuple[Any, ...]) -> None:
 def allow_command(command: Sequence[str]) -> Iterator[None]:
     """Let this thread start exactly this command while the process is confined.
 
-    Only for commands that protect the process and contain nothing that a visitor gave.
+    Only for commands that protect the process, never with input from a visitor.
     """
     _allowed.command = command[0], list(command)  # the arguments of the audit event
     try:
@@ -71,7 +71,7 @@ def allow_command(command: Sequence[str]) -> Iterator[None]:
 def allow_network() -> Iterator[None]:
     """Let this thread open connections while the process is confined.
 
-    Only for addresses from the settings, never for one that a visitor gave.
+    Only for addresses from the settings, never from a visitor.
     """
     _allowed.network = True
     try:

@@ -23,7 +23,7 @@ Precision = Literal["auto", "float32", "bfloat16", "float16"]
 # (`brief` keeps the refusal short as well, however long or deeply nested the value.)
 MAX_SIZES = {"layers": 200, "width": 65_536, "vocabulary": 2_000_000, "length": 1_000_000}
 _ATTENTIONS = [("encoder", "self"), ("decoder", "self"), ("decoder", "cross")]
-LARGE_PARAMETERS = 30_000_000  # from which on weights are used where they are in their file, without a copy
+LARGE_PARAMETERS = 30_000_000  # a larger model uses the weights of its file in place, without a copy
 COMPUTED_POSITIONS = ("sinusoidal", "no-exp")  # tables that follow from the configuration, so no weights file has them
 _MAX_POSITION_NUMBERS = 2**25  # of a table of positions: it is computed, so no weights file bounds its size
 
@@ -151,8 +151,8 @@ class ModelConfig:
     multiplies embeddings by √d_model (section 3.4); `embedding_norm` normalises the sum of embeddings and positions, in
     the decoder only with `decoder_embedding_norm`. `output_transform` puts a layer before the output projection, as
     BERT does (`transformer.layers.OutputTransform`), in place of the decoder's final norm.
-    "stored" positions are a table that is loaded with the weights and not trained. To see what they are for, a part can
-    be left out: `residual` False leaves out the residual connections, "none" the norms or the activation.
+    "stored" positions are a table that is loaded with the weights and not trained. For
+    demonstrations, `residual` False leaves out the residual connections, and "none" the norms or the activation.
 
     `pruned_heads` lists the heads that were removed, each as (stack, layer, kind, head). The remaining heads keep their
     original numbers.
@@ -215,7 +215,7 @@ class ModelConfig:
         _check_positive("position_base", self.position_base)
         for name in ("dropout", "attention_dropout", "activation_dropout"):
             check_share(name, getattr(self, name))
-        both = min(self.source_vocab_size, self.target_vocab_size)  # padding and the end stand in sources too
+        both = min(self.source_vocab_size, self.target_vocab_size)  # sources contain padding and the end, too
         for name, size in (("pad_id", both), ("sos_id", self.target_vocab_size), ("eos_id", both)):
             check_whole(name, getattr(self, name), 0, size - 1)
         for name, size in (

@@ -14,7 +14,7 @@ class MissingPackageError(ModuleNotFoundError, ValueError):
 
 
 def require_package(name: str, purpose: str, extra: str = "") -> Any:
-    """Import and return a module that `extra` installs, or the wheel itself; `purpose` is the subject of the message.
+    """Import a module that `extra`, or else the wheel itself, installs; `purpose` is the subject of the message.
 
     Raises MissingPackageError where the module, or one that it imports, is missing.
     """

@@ -124,5 +124,5 @@ def read_json(path: str | Path, largest: int = MAX_JSON_BYTES) -> Any:
         return json.loads(content.decode("utf-8"))
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         raise ValueError(f"{named} is not JSON ({str(error)[:100]}); it may be cut off.") from None
-    except ValueError:  # Python reads no whole number of over 4,300 digits
+    except ValueError:  # Python parses no int of over 4,300 digits
         raise ValueError(f"{named} holds a number of thousands of digits, which no file of its kind does.") from None

@@ -1,8 +1,8 @@
 """Networks by name: four sizes of ours, and the networks and training settings of five widely followed tutorials.
 
 A tutorial's preset does what the tutorial's code does, mistakes included, as far as a configuration can say it; the
-numbers of parameters agree exactly. `RECIPES` has the settings of its training, and `DIFFERS` says what differs here.
-docs/tutorials/settings.tsv lists the settings of each tutorial's code, field by field.
+numbers of parameters agree exactly. `RECIPES` has the settings of its training, `DIFFERENCES` says what differs here,
+and docs/tutorials/settings.tsv lists the settings of each tutorial's code, field by field.
 
 Epochs and sentences per batch become steps and tokens per batch: Multi30k has 29,000 pairs, so 10 epochs in batches of
 32 are 9,070 steps, and 32 captions have about 512 tokens.
@@ -16,37 +16,38 @@ from transformer.config import ModelConfig, StackConfig
 from transformer.quoting import quoted
 
 
-def _both(n_layers: int, n_heads: int, d_ff: int) -> dict[str, StackConfig]:
+def _stacks(n_layers: int, n_heads: int, d_ff: int) -> dict[str, StackConfig]:
     stack = StackConfig(n_layers, n_heads, d_ff)
     return {"encoder": stack, "decoder": stack}
 
 
-_PRE = {"norm": "pre", "final_norm": True}
-_UNMASKED = {"padding_mask": "never", "look_ahead_mask": "never"}  # as two tutorials' code runs
+_PRE_NORM = {"norm": "pre", "final_norm": True}
+_NO_MASKS = {"padding_mask": "never", "look_ahead_mask": "never"}  # as two tutorials' code runs
 # All five drop attention weights and activations too, with the rate of the rest.
 _TUTORIAL = {"dropout": 0.1, "attention_dropout": 0.1, "activation_dropout": 0.1, "initialisation": "torch"}
 
 PRESETS: dict[str, dict[str, Any]] = {
-    "mini": {"d_model": 64, **_both(2, 4, 256), **_PRE, "tied": "output"},  # enough for letters and dates
-    "tiny": {"d_model": 128, **_both(2, 4, 512), **_PRE, "tied": "output"},
-    "small": {"d_model": 256, **_both(3, 4, 1024), **_PRE, "tied": "output"},
-    "base": {"d_model": 512, **_both(6, 8, 2048), "tied": "output"},
+    "mini": {"d_model": 64, **_stacks(2, 4, 256), **_PRE_NORM, "tied": "output"},  # enough for letters and dates
+    "tiny": {"d_model": 128, **_stacks(2, 4, 512), **_PRE_NORM, "tied": "output"},
+    "small": {"d_model": 256, **_stacks(3, 4, 1024), **_PRE_NORM, "tied": "output"},
+    "base": {"d_model": 512, **_stacks(6, 8, 2048), "tied": "output"},
     # Transformers Laid Out (2024)
     "transformers-laid-out": {
-        "d_model": 512, **_both(6, 8, 2048), **_TUTORIAL, "max_length": 5000, "dropout_after_sum": True,
+        "d_model": 512, **_stacks(6, 8, 2048), **_TUTORIAL, "max_length": 5000, "dropout_after_sum": True,
     },  # fmt: skip
     # Transformer: implementing a transformer architecture from scratch (2025), its toy run
-    "transformer-from-scratch": {"d_model": 128, **_both(2, 4, 256), **_TUTORIAL, **_UNMASKED},
+    "transformer-from-scratch": {"d_model": 128, **_stacks(2, 4, 256), **_TUTORIAL, **_NO_MASKS},
     # Building a transformer from the ground up
     "ground-up": {
-        "d_model": 512, **_both(6, 8, 2048), **_PRE, **_TUTORIAL, **_UNMASKED, "qkv_bias": False, "norm_form": "scalar",
-        "positions": "no-exp", "position_base": 1_000.0, "max_length": 100, "initialisation": "xavier",
+        "d_model": 512, **_stacks(6, 8, 2048), **_PRE_NORM, **_TUTORIAL, **_NO_MASKS, "qkv_bias": False,
+        "norm_form": "scalar", "positions": "no-exp", "position_base": 1_000.0, "max_length": 100,
+        "initialisation": "xavier",
     },  # fmt: skip
     # Coding transformer model from scratch, part 1
     "adeveloperdiary": {
         "d_model": 512,
-        **_both(6, 8, 2048),
-        **_PRE,
+        **_stacks(6, 8, 2048),
+        **_PRE_NORM,
         **_TUTORIAL,
         "qkv_bias": False,
         "attention_output_bias": False,
@@ -56,8 +57,8 @@ PRESETS: dict[str, dict[str, Any]] = {
     # NLP 7: transformer implementation (2025; English to Hindi)
     "nlp7-en-hi": {
         "d_model": 256,
-        **_both(6, 8, 2048),
-        **_PRE,
+        **_stacks(6, 8, 2048),
+        **_PRE_NORM,
         **_TUTORIAL,
         "norm_form": "unbiased",
         "norm_eps": 1e-12,  # 1e-6 beside the deviation
@@ -66,8 +67,8 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 
 
-_ADAM = {"training.adam_beta2": 0.999, "training.adam_eps": 1e-8}  # PyTorch's own
-_CONSTANT = {"training.schedule": "constant", "training.warmup": 0, "training.label_smoothing": 0.0}
+_TORCH_ADAM = {"training.adam_beta2": 0.999, "training.adam_eps": 1e-8}  # PyTorch's own
+_CONSTANT_RATE = {"training.schedule": "constant", "training.warmup": 0, "training.label_smoothing": 0.0}
 
 
 def _every(steps: int) -> dict[str, Any]:
@@ -98,8 +99,8 @@ RECIPES: dict[str, dict[str, Any]] = {
         "vocabulary": 8_000,
         "min_frequency": 1,
         "framing": "none",
-        **_CONSTANT,
-        **_ADAM,
+        **_CONSTANT_RATE,
+        **_TORCH_ADAM,
         "training.learning_rate": 1e-3,
         "training.clip": 0.0,
         "training.steps": 20,
@@ -113,8 +114,8 @@ RECIPES: dict[str, dict[str, Any]] = {
         "min_frequency": 1,
         "framing": "both",
         "validation": "train",
-        **_CONSTANT,
-        **_ADAM,
+        **_CONSTANT_RATE,
+        **_TORCH_ADAM,
         "training.learning_rate": 1e-4,
         "training.label_smoothing": 0.1,
         "training.padding_in_loss": True,
@@ -129,7 +130,7 @@ RECIPES: dict[str, dict[str, Any]] = {
         "vocabulary": 30_000,
         "max_characters": 511,
         "framing": "both",
-        **_CONSTANT,
+        **_CONSTANT_RATE,
         "training.learning_rate": 1e-4,
         "training.clip": 1.0,
         "training.accumulate": 4,
@@ -139,7 +140,7 @@ RECIPES: dict[str, dict[str, Any]] = {
     },
 }
 
-DIFFERS: dict[str, str] = {
+DIFFERENCES: dict[str, str] = {
     "transformers-laid-out": "As the tutorial means to train on Multi30k, with padding counted in the loss as its code "
     "does. Different here: words are cut at spaces and punctuation, not by spaCy; label smoothing gives ε/V to all V "
     "tokens, not ε/(V − 1) to the wrong ones; the feed-forward network drops its activations and not its output as "

@@ -24,7 +24,7 @@ def quoted(value: object) -> str:
 
 
 def short(text: object) -> str:
-    """Return a text such as a path; a long one is reduced to its beginning and end."""
+    """Return a text such as a path; a long one is shortened to its beginning and end."""
     text = str(text)
     half = MAX_QUOTED_CHARACTERS // 2
     return text if len(text) <= MAX_QUOTED_CHARACTERS else f"{text[:half]}…{text[1 - half :]}"

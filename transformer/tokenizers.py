@@ -21,7 +21,7 @@ MAX_TOKEN_BYTES = 1_000  # the longest known tokens are runs of 512 spaces
 MAX_INDENTED_TOKENS = 100_000  # a larger vocabulary is written without line breaks
 SPECIALS = ("[PAD]", "[UNK]", "[SOS]", "[EOS]")
 PAD, UNK, SOS, EOS = range(4)
-UNLIKELY_SCORE = -1e9  # of a piece that is used only if a text cannot be cut in another way
+UNLIKELY_SCORE = -1e9  # of a piece that is used only where no other segmentation exists
 MIN_TOKENS_FOR_BYTES = 1000  # a smaller vocabulary would be mostly bytes
 
 
@@ -66,7 +66,7 @@ class Tokenizer:
         entries: int = inner.get_vocab_size()
         self.vocab_size = entries if size is None else min(entries, size)
         self.inner.encode_special_tokens = True  # "[EOS]" typed by a user is five characters, not the end
-        self.inner.no_padding()  # a file from elsewhere may ask for either
+        self.inner.no_padding()  # an imported file may enable either
         self.inner.no_truncation()
         self.pad_id, self.sos_id, self.eos_id = (
             self._id_of(name) if id is None else id
@@ -99,12 +99,12 @@ class Tokenizer:
         A merge ("bpe") or word ("words") has to occur `min_frequency` times. Characters have no minimum; the most
         frequent ones are learned first. Raises ValueError for an unknown kind, and if there is no text.
         """
-        if kind not in UNTRAINED:
-            raise ValueError(f"The tokenizer kind is {kind!r}; choose one of {', '.join(UNTRAINED)}.")
+        if kind not in UNTRAINED_TOKENIZERS:
+            raise ValueError(f"The tokenizer kind is {kind!r}; choose one of {', '.join(UNTRAINED_TOKENIZERS)}.")
         if vocab_size <= len(SPECIALS):
             raise ValueError(f"vocab_size is {vocab_size}; choose more than the {len(SPECIALS)} special tokens.")
         in_bytes = kind == "bpe" and vocab_size >= MIN_TOKENS_FOR_BYTES
-        inner = UNTRAINED[kind]()
+        inner = UNTRAINED_TOKENIZERS[kind]()
         learned = vocab_size - len(BYTE_NAMES) * in_bytes
         inner.train_from_iterator(texts, _trainer(kind, learned, min_frequency))
         if inner.get_vocab_size() == len(SPECIALS):
@@ -240,7 +240,7 @@ class Tokenizer:
         that was encoded to (part of) `ids`, then decides.
         """
         pieces, special, marked = [self.piece(i) for i in ids], [i in self.special_ids for i in ids], self._marks_words
-        if isinstance(self.inner.model, models.WordPiece):  # which marks the pieces that continue a word
+        if isinstance(self.inner.model, models.WordPiece):  # WordPiece marks the pieces that continue a word
             pieces, marked = [p[2:] if p.startswith("##") else SPACE + p for p in pieces], True
         if text is not None and marked is None and not any(piece.startswith((SPACE, " ")) for piece in pieces):
             word_of = self._words_in(text, ids)
@@ -268,7 +268,7 @@ class Tokenizer:
     def _marks_words(self) -> bool | None:
         """Whether a piece without "▁" continues a word; None if the pieces of each sentence have to decide."""
         if self._in_bytes:
-            return True  # but for the first word of a text, which has no mark
+            return True  # except in the first word of a text, which has no mark
         at_spaces = (pre_tokenizers.WhitespaceSplit, pre_tokenizers.Whitespace)
         cut_at_spaces = isinstance(self.inner.pre_tokenizer, at_spaces)
         return False if cut_at_spaces and isinstance(self.inner.model, models.WordLevel) else None
@@ -289,7 +289,7 @@ class Tokenizer:
 def _untrained(model: models.Model, split: pre_tokenizers.PreTokenizer | None) -> tokenizers.Tokenizer:
     """Return an untrained tokenizer. `split` follows the replacement of spaces by "▁"; None splits into characters."""
     inner = tokenizers.Tokenizer(model)
-    # "▁" in a text could not be told from a space, so it is one.
+    # A literal "▁" would look like a space, so it becomes one.
     one_space = normalizers.Replace(Regex(rf"[\s{SPACE}]+"), " ")
     inner.normalizer = normalizers.Sequence([normalizers.NFC(), one_space, normalizers.Strip()])
     if split is None:
@@ -302,7 +302,7 @@ def _untrained(model: models.Model, split: pre_tokenizers.PreTokenizer | None) -
     return inner
 
 
-UNTRAINED = {
+UNTRAINED_TOKENIZERS = {
     "bpe": lambda: _untrained(
         models.BPE(unk_token=SPECIALS[UNK], fuse_unk=True), pre_tokenizers.Punctuation("isolated")
     ),
@@ -363,7 +363,7 @@ def number_duplicates(labels: Sequence[str]) -> list[str]:
     unique = []
     for label in labels:
         name = label
-        while times[label] > 1 and name in used:  # more than once only if the text has an "a₁" of its own
+        while times[label] > 1 and name in used:  # more than once only if "a₁" is also a label
             number[label] += 1
             name = label + str(number[label]).translate(_SUBSCRIPTS)
         used.add(name)

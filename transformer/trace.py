@@ -31,7 +31,7 @@ class Tokens:
 
     ids: list[int]
     pieces: list[str]  # as the vocabulary spells them
-    labels: list[str]  # as people read them
+    labels: list[str]  # as shown to people
     words: list[list[int]]
     special: list[bool]
 
@@ -64,7 +64,7 @@ class LayerPatterns:
     ndim, dtype = 4, np.dtype(np.float32)
 
     def __init__(self, shape: tuple[int, ...], compute: Callable[[int], np.ndarray], nbytes: int):
-        self.shape, self.nbytes = shape, nbytes  # `nbytes` is what `compute` holds
+        self.shape, self.nbytes = shape, nbytes  # `nbytes` is the memory that `compute` holds
         self._compute, self._latest = compute, (-1, np.empty(0))
 
     @property
@@ -131,9 +131,9 @@ class Trace:
     log_probs: np.ndarray  # [T] of the token that each row writes
     finished: bool = True  # False where the decode ran into its length limit
     interventions: list[str] = field(default_factory=list)
-    model: str = ""  # what computed it, in words
-    look_ahead: bool = False  # True where nothing hid later tokens from the decoder
-    given: int = 1  # how many tokens of the target the model did not write itself
+    model: str = ""  # a description of the model
+    look_ahead: bool = False  # True if the decoder attends to later tokens
+    given: int = 1  # target tokens that the model did not write itself
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
@@ -256,7 +256,7 @@ class Trace:
                     log_probs=data["log_probs"],
                     finished=bool(data["finished"]),
                     interventions=data["interventions"].tolist(),
-                    model=str(data["model"]) if "model" in data else "",  # older files have none of the three
+                    model=str(data["model"]) if "model" in data else "",  # not in older files
                     look_ahead="look_ahead" in data and bool(data["look_ahead"]),
                     given=int(data["given"]) if "given" in data else 1,
                 )

@@ -56,9 +56,9 @@ MAX_STORED_WEIGHTS = 25_000_000
 
 
 class Translator:
-    """A checkpoint that reads and writes text. It is never written to, so threads may share it.
+    """A checkpoint that translates text. It is never modified, so threads may share it.
 
-    It computes with the model's weights as they were when it was first used; after changing them, make a new one.
+    It uses the model's weights as of its first use; after changing them, make a new one.
     """
 
     def __init__(self, checkpoint: Checkpoint):

@@ -38,7 +38,7 @@ from headlight.teaching.mistakes import MISTAKES, TRAINABLE
 from transformer.config import ModelConfig, StackConfig, TrainConfig
 from transformer.decoding.strategies import LENGTH_PENALTY
 from transformer.files import open_regular
-from transformer.presets import DIFFERS, PRESETS, preset
+from transformer.presets import DIFFERENCES, PRESETS, preset
 from transformer.quoting import short
 from transformer.training.processes import is_distributed, require_all_started
 
@@ -134,8 +134,8 @@ def _add_fields(group: Any, config: type, names: Sequence[str], prefix: str = ""
 
 def train(options: argparse.Namespace) -> None:
     recipe = _recipe(options)
-    if options.start is None and options.preset in DIFFERS:
-        print(DIFFERS[options.preset], file=sys.stderr)
+    if options.start is None and options.preset in DIFFERENCES:
+        print(DIFFERENCES[options.preset], file=sys.stderr)
     _caution([*cautions(recipe), *_shared(options.out, recipe)])
     _work(options, options.out, lambda launcher: start(recipe, options.out, launcher))
 

@@ -90,7 +90,7 @@ def check(options: argparse.Namespace) -> int:
     for verdict in verdicts:
         print(f"{verdict.name}: {titles[verdict.state]}")
         print(*(f"  {line}" for line in verdict.messages), sep="\n")
-        if verdict.state is ExerciseState.WRONG and so_far.tries[verdict.name] >= progress.TRIES:
+        if verdict.state is ExerciseState.WRONG and so_far.tries[verdict.name] >= progress.MAX_TRIES:
             print(f"  Try {so_far.tries[verdict.name]}. To compare: ours is {EXERCISES[verdict.name].implementation}.")
     if any(verdict.state is not ExerciseState.RIGHT for verdict in verdicts):
         return 1

@@ -1,4 +1,4 @@
-"""The twenty questions of docs/concepts.md, to be asked before and after a course, as a page to print."""
+"""The twenty questions of docs/concepts.md, a test before and after a course, as a page to print."""
 
 from __future__ import annotations
 

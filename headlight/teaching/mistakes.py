@@ -130,7 +130,7 @@ class Mistake:
     changes: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))  # of ModelConfig
     part: Callable[[nn.Module], nn.Module] | None = None  # applied to a copy of each module of the network
     tap: Tap | None = None
-    shifted: bool = True  # in training, what is read stands one place before what is written
+    shifted: bool = True  # in training, the decoder's input is the target shifted by one
     trains: bool = False
 
     @property
@@ -140,8 +140,8 @@ class Mistake:
 
 
 _SCORES = r"\frac{Q K^\top}{\sqrt{d_k}}"
-_MASKED = rf"\text{{softmax}}\!\left({_SCORES} + M\right) V, \quad M_{{ij}} = -\infty \text{{ where }} j > i"
-_PLAIN = rf"\text{{softmax}}\!\left({_SCORES}\right) V"
+_MASKED_ATTENTION = rf"\text{{softmax}}\!\left({_SCORES} + M\right) V, \quad M_{{ij}} = -\infty \text{{ where }} j > i"
+_UNMASKED_ATTENTION = rf"\text{{softmax}}\!\left({_SCORES}\right) V"
 
 
 def _never(*masks: str) -> Mapping[str, Any]:
@@ -154,8 +154,8 @@ MISTAKES: dict[str, Mistake] = {
         Mistake(
             "no-causal-mask",
             translatable("The causal mask is never applied"),
-            _MASKED,
-            _PLAIN,
+            _MASKED_ATTENTION,
+            _UNMASKED_ATTENTION,
             translatable(
                 "Decoder self-attention above the diagonal: each row has weight on words that are still to be written. "
                 "In training the loss falls towards 0, since the next word can be copied; in use it is not there to "
@@ -181,7 +181,7 @@ MISTAKES: dict[str, Mistake] = {
         Mistake(
             "no-scaling",
             translatable("The scores are not divided by √d_head"),
-            _PLAIN,
+            _UNMASKED_ATTENTION,
             r"\text{softmax}\!\left(Q K^\top\right) V",
             translatable(
                 "The largest weight of each row: the softmax is nearly all or nothing, so its gradient would be nearly "

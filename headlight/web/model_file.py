@@ -18,12 +18,12 @@ from torch import Tensor, nn
 from headlight.viewer.packing import pack
 from transformer.checkpoint import Checkpoint
 from transformer.model import Transformer
-from transformer.tokenizers import SPECIALS, UNTRAINED, Tokenizer
+from transformer.tokenizers import SPECIALS, UNTRAINED_TOKENIZERS, Tokenizer
 
-BITS = 10  # of each weight
+WEIGHT_BITS = 10  # of each weight
 
 
-def round_weights(model: nn.Module, bits: int = BITS) -> None:
+def round_weights(model: nn.Module, bits: int = WEIGHT_BITS) -> None:
     """Round each matrix of the model in place to the values that `bits` bits a weight can store."""
     with torch.no_grad():
         for weights in unique_tensors(model).values():
@@ -32,7 +32,7 @@ def round_weights(model: nn.Module, bits: int = BITS) -> None:
                 weights.copy_(numbers.float() * step)
 
 
-def in_bits(weights: Tensor, bits: int = BITS) -> tuple[Tensor, Tensor]:
+def in_bits(weights: Tensor, bits: int = WEIGHT_BITS) -> tuple[Tensor, Tensor]:
     """Quantize a matrix: return integers of `bits` bits [rows, columns], and the step of each row [rows, 1]."""
     largest = weights.abs().amax(dim=1, keepdim=True).float()
     step = torch.where(largest > 0, largest / (2 ** (bits - 1) - 1), 1.0)
@@ -40,11 +40,11 @@ def in_bits(weights: Tensor, bits: int = BITS) -> tuple[Tensor, Tensor]:
 
 
 def unique_tensors(model: nn.Module) -> dict[str, Tensor]:
-    """Return the parameters by name, a tied one once: the table of sinusoidal positions is computed by the reader."""
+    """Return the parameters by name, a tied one once, without sinusoidal positions, which the reader computes."""
     return {name: parameter.detach() for name, parameter in model.named_parameters()}
 
 
-def model_bytes(checkpoint: Checkpoint, facts: dict[str, Any], bits: int = BITS) -> bytes:
+def model_bytes(checkpoint: Checkpoint, facts: dict[str, Any], bits: int = WEIGHT_BITS) -> bytes:
     """Return the model, compressed, each weight in 10 bits or 8; `facts` are added to its header.
 
     Raises ValueError for a model that js/network.js does not compute, or a tokenizer that js/tokenizer.js cannot read.
@@ -56,8 +56,8 @@ def model_bytes(checkpoint: Checkpoint, facts: dict[str, Any], bits: int = BITS)
             arrays[name] = weights.float().numpy()
             continue
         numbers, step = (tensor.numpy() for tensor in in_bits(weights, bits))
-        if bits == BITS:
-            arrays[f"{name}.low"] = _four_a_byte((numbers & 3).astype(np.uint8))
+        if bits == WEIGHT_BITS:
+            arrays[f"{name}.low"] = _pack_two_bits((numbers & 3).astype(np.uint8))
             numbers = numbers >> 2
         arrays[f"{name}.high"] = numbers.astype(np.int8).view(np.uint8)
         arrays[f"{name}.step"] = step.astype(np.float32)
@@ -94,8 +94,8 @@ def check_model(model: Transformer) -> None:
             raise ValueError(f"The model has {field} = {facts[field]!r}; a page computes models without it only.")
 
 
-def _four_a_byte(numbers: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Pack numbers of two bits, four in each byte, the first in the lowest bits."""
+def _pack_two_bits(numbers: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Pack numbers of two bits, four per byte, the first in the lowest bits."""
     flat = numbers.reshape(-1)
     four = np.concatenate([flat, np.zeros(-flat.size % 4, np.uint8)]).reshape(-1, 4)
     return (four << np.array([0, 2, 4, 6], np.uint8)).sum(1, dtype=np.uint8)
@@ -104,11 +104,11 @@ def _four_a_byte(numbers: NDArray[np.uint8]) -> NDArray[np.uint8]:
 def _tokenizer(tokenizer: Tokenizer) -> dict[str, Any]:
     """Return what js/tokenizer.js reads of a tokenizer.
 
-    Raises ValueError for one that cuts texts in another way than those that are trained here.
+    Raises ValueError for a tokenizer of another form than those that are trained here.
     """
     content = json.loads(tokenizer.inner.to_str())
     vocabulary = content["model"]["vocab"]
-    known_tokenizers = [json.loads(make().to_str()) for make in UNTRAINED.values()]
+    known_tokenizers = [json.loads(make().to_str()) for make in UNTRAINED_TOKENIZERS.values()]
     alike = {vocabulary.get(name) for name in SPECIALS} == tokenizer.special_ids
     if (
         not alike

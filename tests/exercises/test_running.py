@@ -10,7 +10,7 @@ import pytest
 
 from headlight.cli.verbs import main
 from headlight.teaching.exercises import EXERCISES, FOLDER, Verdict, check, child, progress
-from headlight.teaching.exercises.exercise import MESSAGES, ExerciseState
+from headlight.teaching.exercises.exercise import MESSAGES_FILE, ExerciseState
 from tests.exercises import solutions
 
 
@@ -90,7 +90,7 @@ def judged_here(path: Path, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, A
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     child.main(path, path.parent, 60, [])
-    return [json.loads(line) for line in (path.parent / MESSAGES).read_text(encoding="utf-8").splitlines()]
+    return [json.loads(line) for line in (path.parent / MESSAGES_FILE).read_text(encoding="utf-8").splitlines()]
 
 
 def notebook(folder: Path, *cells: str, kind: str = "code") -> Path:
@@ -162,7 +162,8 @@ def test_next_is_what_is_undone_and_the_third_try_names_ours(
     assert checked("attend").endswith("Next: positions, in docs/exercises/positions.py\n")
     assert checked(*list(EXERCISES)[3:]).endswith("Next: positions, in docs/exercises/positions.py\n")
     assert "That was the last exercise" in checked("positions")
-    (tmp_path / progress.FILE).write_text('{"right": [3, "positions"], "tries": {"attend": "many"}}', encoding="utf-8")
+    content = '{"right": [3, "positions"], "tries": {"attend": "many"}}'
+    (tmp_path / progress.PROGRESS_FILE).write_text(content, encoding="utf-8")
     assert progress.read(tmp_path, EXERCISES) == progress.Progress({"positions"}, {})
 
 

@@ -17,7 +17,7 @@ from headlight.teaching.lessons.posing import base, failing, introduction, pose,
 from headlight.teaching.lessons.reading import Lesson, Step, shelf, transfer_step
 from headlight.viewer.scripts import viewer_script
 from headlight.web.lessons import COMPANION_BITS, is_computed, lessons_of
-from headlight.web.model_file import BITS, model_bytes, round_weights
+from headlight.web.model_file import WEIGHT_BITS, model_bytes, round_weights
 from tests.web.test_engine import NODE, ROOT
 from transformer import Translator
 
@@ -56,7 +56,7 @@ def rounded() -> Iterator[Callable[[str], Translator]]:
     def translator(name: str) -> Translator:
         if name not in opened:
             checkpoint = checkpoints.load(name)
-            round_weights(checkpoint.model, BITS if name == MODEL else COMPANION_BITS)
+            round_weights(checkpoint.model, WEIGHT_BITS if name == MODEL else COMPANION_BITS)
             opened[name] = Translator(checkpoint)
         return opened[name]
 

@@ -51,7 +51,7 @@ _ARCHITECTURES = {_DEFAULT_ARCHITECTURE: Architecture(ModelConfig, Transformer),
 
 
 def build(config: ModelConfig) -> Transformer:
-    """Build the network of a configuration, with random initialisation."""
+    """Build the network of a configuration, randomly initialised."""
     return _ARCHITECTURES[_name(config)].model(config)
 
 
@@ -110,7 +110,7 @@ def load(
 
 def read_facts(folder: Path) -> tuple[ModelConfig, dict[str, Any]]:
     """Read the configuration and the card of a folder. Raises ValueError naming the file and what is wrong with it."""
-    if not os.path.isdir(folder):  # False also for what can be no name
+    if not os.path.isdir(folder):  # False for an invalid name, too
         raise ValueError(f"There is no checkpoint folder {short(folder)}.")
     config_file = folder / CONFIG
     values = read_json(config_file, MAX_CONFIG_BYTES)
@@ -175,7 +175,7 @@ def load_weights(config: ModelConfig, path: Path, device: str = "cpu", dtype: st
     with _SkipInitialisation():
         model = build(config)
     mapped = map_file(path) if large else None
-    for name, parameter in model.named_parameters():  # one by one, so that no second copy of all is in memory
+    for name, parameter in model.named_parameters():  # one by one, so that there is never a second copy of all
         numbers = read_dequantized(*tensors[name], mapped)
         as_stored = large and dtype is None and numbers.dtype in FLOATS.values()
         parameter.data = numbers.float() if numbers.dim() < 2 else numbers if as_stored else numbers.to(chosen)
@@ -242,7 +242,7 @@ def _check_shapes(due: Mapping[str, tuple[int, ...]], shapes: dict[str, tuple[in
 def load_tokenizers(folder: Path, config: ModelConfig, parse_tokenizer: ParseTokenizer) -> tuple[Tokenizer, Tokenizer]:
     """Read the source and target tokenizers, the same object where there is one file.
 
-    Each is given as many tokens as its embedding has rows, even where the file has more or fewer.
+    Each has as many tokens as its embedding has rows, even where the file has more or fewer.
     """
     sizes = (config.source_vocab_size, config.target_vocab_size)
     if (folder / SHARED).exists():

@@ -24,7 +24,7 @@ from transformer.checkpoint.weights import (
 )
 from transformer.files import open_regular, take_usual_mode
 
-# In a header: each becomes an object in memory many times its own size, so they are counted first.
+# Counted before a header is parsed, since each makes an object many times its size.
 MAX_HEADER_BRACKETS, MAX_HEADER_COMMAS = 4 * MAX_TENSORS, 20 * MAX_TENSORS
 COPY_AGAIN = "Copy it again."
 

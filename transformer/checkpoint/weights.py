@@ -20,7 +20,7 @@ MAX_TENSORS = 10_000  # a model has some hundreds, thousands at most, and its op
 MAX_NAME_CHARACTERS = 500  # characters of a tensor's name
 MAX_DIMENSIONS = 16
 MAX_DIMENSION_SIZE = 2**40
-MAX_REPEATS = 4  # tensors may share their numbers, as tied embeddings do three times, but not make much of little
+MAX_REPEATS = 4  # how often tensors may share numbers, which tied embeddings do three times
 HARMLESS_BYTES = 2**24  # bytes below which repetition, or a high ratio of compression, is harmless
 MAX_HEADER_BYTES = 2**25  # bytes of a safetensors header; it carries the tokenizers where a model is one file
 
@@ -32,7 +32,7 @@ DTYPES = {
 
 
 class Refused(ValueError):
-    """A file was refused: the message says what is wrong, what was found and what to do about it."""
+    """Raised for a refused file: the message says what is wrong, what was found and what to do about it."""
 
     def __init__(self, what: str, facts: tuple[tuple[str, str], ...] = (), remedy: str = "", command: str = ""):
         """`facts` are pairs such as ("Found at", "byte 61"); `command` converts the file to one that opens."""

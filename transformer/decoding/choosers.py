@@ -144,7 +144,7 @@ def penalty(length: Tensor, alpha: float) -> Tensor:
 
 
 class Beam:
-    """Keep the `size` best continuations of each sentence's hypotheses; those that wrote [EOS] are set aside.
+    """Keep the `size` best continuations of each sentence's hypotheses; finished ones are set aside.
 
     A score is the log-probability over the length penalty. All hypotheses of a step have the same length, so the plain
     sum decides between them. At a temperature other than 1, that sum is of the tempered log-probabilities.

@@ -105,7 +105,7 @@ class DecodeLoop:
         while len(self.live.sentences):
             yield self._advance()
 
-    # Around a step and not around the loop: between steps the thread and its gradient mode are the caller's.
+    # On a step and not on the loop: between steps the gradient mode is the caller's.
     @torch.inference_mode()
     def _advance(self) -> DecodeStep:
         yield_turn()
@@ -138,7 +138,7 @@ class DecodeLoop:
             token = self.forced[self.live.sentences, self.live.length, None]
             free = allowed(log_probs, self.config)
             return self.choose(self.live, with_forced(log_probs, free, token), free)
-        original = log_probs.index_select(1, self.never)  # put back after the choice: a copy of all would cost more
+        original = log_probs.index_select(1, self.never)  # restored after the choice, which is cheaper than a copy
         log_probs.index_fill_(1, self.never, -torch.inf)
         chosen = self.choose(self.live, log_probs, log_probs)
         log_probs.index_copy_(1, self.never, original)

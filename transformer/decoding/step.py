@@ -23,8 +23,8 @@ class Fate(IntEnum):
     LIVE = 0  # goes on as a row of the next step
     FINISHED = 1  # wrote [EOS]
     UNFINISHED = 2  # reached the length limit
-    PRUNED = 3  # others were better
-    STOPPED = 4  # was among the best when nothing could beat the finished hypotheses any more
+    PRUNED = 3  # not among the best
+    STOPPED = 4  # among the best at the end, but worse than the finished ones
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ class KeyValueCache:
         self.folded: dict[int, Folded] = {}
         self.rows: Rows | None = None
         self._own: dict[int, Tensor] = {}  # [2, N, H, capacity, D] per layer
-        self._spare: Tensor | None = None  # the buffer that `select` freed last, for reuse: allocating costs more
+        self._spare: Tensor | None = None  # the buffer that `select` freed last, reused since allocating is slower
 
     def grow(self, layer: int, new: Tensor) -> Tensor:
         """Append the keys and values of new tokens [2, N, H, T, D]; return those of all tokens, [2, N, H, K, D]."""

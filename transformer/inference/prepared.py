@@ -192,7 +192,7 @@ class PreparedAttention:
         """[N, Q, maps * H * D] -> [maps, N, H, Q, D]."""
         return x.float().view(*x.shape[:2], maps, len(self.remaining), self.d_head).permute(2, 0, 3, 1, 4)
 
-    def seen_by(self, tap: Tap | None) -> Tap | None:
+    def wrap_tap(self, tap: Tap | None) -> Tap | None:
         """Wrap `tap` so that it sees all heads, including pruned ones."""
         return with_pruned(tap, self.remaining, self.n_heads)
 
@@ -220,7 +220,7 @@ class SelfAttention(PreparedAttention):
         k, v = (split[1:] if cache is None else cache.grow(self.site.layer, split[1:])).unbind()
         q = split[0]
         bias = None if bias is None else select_heads(self.remaining, bias)
-        return self.join(attend(q, k, v, mask, self.site, self.seen_by(tap), self.scale, bias), onto)
+        return self.join(attend(q, k, v, mask, self.site, self.wrap_tap(tap), self.scale, bias), onto)
 
 
 class CrossAttention(PreparedAttention):
@@ -238,14 +238,14 @@ class CrossAttention(PreparedAttention):
 
     def __call__(self, x: Tensor, onto: Tensor, cache: KeyValueCache, tap: Tap | None) -> Tensor:
         (k, v), mask, rows = cache.source[self.site.layer], cache.visible, cache.rows
-        tap = self.seen_by(tap)
+        tap = self.wrap_tap(tap)
         observer = tap if isinstance(tap, Observer) else None
         changing = tap is not observer
         if cache.folds and x.size(1) == 1 and not changing and self.remaining:
             return self.look_folded(x, onto, cache, observer)
         if rows is None:
             return self.look(x, onto, k, v, mask, tap)
-        if changing or x.size(1) > 1:  # such a tap may change any row, and expects one pattern per row
+        if changing or x.size(1) > 1:  # a tap that changes patterns expects one per row
             mask = None if mask is None else mask[rows.sentence]
             return self.look(x, onto, k[rows.sentence], v[rows.sentence], mask, tap)
         # One matrix product for all rows of a sentence.
@@ -258,7 +258,7 @@ class CrossAttention(PreparedAttention):
         return self.join(attend(q, k, v, mask, self.site, tap, self.scale), onto)
 
     def look_folded(self, x: Tensor, onto: Tensor, cache: KeyValueCache, observer: Observer | None) -> Tensor:
-        """Do the same with absorbed projections, for the newest token of each hypothesis of a single sentence."""
+        """Attend as `look` does with absorbed projections, for the newest token of a single sentence's hypotheses."""
         layer = self.site.layer
         if layer not in cache.folded:
             cache.folded[layer] = Folded(*self.unpacked, *cache.source[layer], self.scale)

@@ -139,7 +139,7 @@ class Trainer:
         self.objective = self.processes.wrap(Objective(model, config, shifted))
         betas = (0.9, config.adam_beta2)
         self.optimizer = torch.optim.Adam(model.parameters(), lr=0.0, betas=betas, eps=config.adam_eps, fused=True)
-        # float16 has no numbers for small gradients: the loss is scaled up, the gradients down again.
+        # Small gradients underflow in float16, so the loss is scaled up, and the gradients down again.
         self.scaler = torch.amp.GradScaler(device.type, enabled=self.dtype == torch.float16)
 
     def update(self, batches: Iterator[Batch], epoch: int = 0) -> StepReport:
@@ -172,7 +172,7 @@ class Trainer:
         rate = learning_rate(self.step, config)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
-        self.scaler.step(self.optimizer)  # skips a step whose gradient overflowed
+        self.scaler.step(self.optimizer)  # skips the step if a gradient overflowed
         self.scaler.update()
         return StepReport(self.step, loss, rate, norm, tokens, time.perf_counter() - start, forcing)
 

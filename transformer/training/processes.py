@@ -108,7 +108,7 @@ class Processes:
             return objective
         if not self.sharded:
             return DistributedDataParallel(objective, broadcast_buffers=False)
-        from torch.distributed.device_mesh import init_device_mesh  # half a second that few need
+        from torch.distributed.device_mesh import init_device_mesh  # slow to import and rarely needed
         from torch.distributed.fsdp import fully_shard
 
         mesh = init_device_mesh(self.device.type, (self.count,))

@@ -17,7 +17,7 @@ from headlight.formatting import error_message
 from headlight.importers.marian_export import reason_against_marian
 from headlight.runs import RunFolder, run_path, start, statuses
 from transformer import PRESETS
-from transformer.presets import DIFFERS
+from transformer.presets import DIFFERENCES
 from ui.state import models
 from ui.state.public import private_only
 from ui.state.view import reseed, update
@@ -173,7 +173,7 @@ def _middle(view: TrainingView, chosen: TrainingCorpus, values: Values, before: 
             help="Four sizes, and five widely followed tutorials with their networks and how they train them; on the "
             "command line, `--preset`.",
         )
-        if (differs := DIFFERS.get(_size(view, chosen.kind))) is not None:
+        if (differs := DIFFERENCES.get(_size(view, chosen.kind))) is not None:
             st.caption(differs)
     stacks = [values[f"model.{stack}.n_layers"] for stack in draft.STACKS]
     heads = values["model.encoder.n_heads"]

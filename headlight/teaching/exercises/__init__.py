@@ -1,4 +1,4 @@
-"""The exercises of docs/exercises: what a student wrote, compared with ours on random inputs.
+"""The exercises of docs/exercises: compare a student's code with our solution on random inputs.
 
 `check(path)` runs the file in a process of its own, and returns a `Verdict` for each exercise in it.
 """
@@ -9,22 +9,22 @@ from headlight.folders import EXERCISES as FOLDER
 from headlight.teaching.exercises.attention import ATTEND, MULTI_HEAD
 from headlight.teaching.exercises.decoding import BEAM, GREEDY
 from headlight.teaching.exercises.exercise import Exercise, Verdict
-from headlight.teaching.exercises.layers import DECODER, ENCODER, FEED_FORWARD
+from headlight.teaching.exercises.layers import DECODER_LAYER, ENCODER_LAYER, FEED_FORWARD
 from headlight.teaching.exercises.loop import BATCHES, TRAIN
-from headlight.teaching.exercises.masks import LOOK_AHEAD, PADDING, TARGET
+from headlight.teaching.exercises.masks import LOOK_AHEAD_MASK, PADDING_MASK, TARGET_MASK
 from headlight.teaching.exercises.network import DECODER_STACK, EMBEDDING, ENCODER_STACK, TRANSFORMER
-from headlight.teaching.exercises.norm import NORM
+from headlight.teaching.exercises.norm import LAYER_NORM
 from headlight.teaching.exercises.positions import POSITIONS
 from headlight.teaching.exercises.running import check
-from headlight.teaching.exercises.training import NOAM, SHIFT, SMOOTHING
+from headlight.teaching.exercises.training import LABEL_SMOOTHING, NOAM, TEACHER_FORCING
 
 __all__ = ["EXERCISES", "FOLDER", "Verdict", "check", "stub"]
 
 # In the order in which they build on each other.
 _ORDER = (
-    *(ATTEND, MULTI_HEAD, POSITIONS, PADDING, LOOK_AHEAD, TARGET, NORM, FEED_FORWARD, EMBEDDING),
-    *(ENCODER, DECODER, ENCODER_STACK, DECODER_STACK, TRANSFORMER),
-    *(SHIFT, SMOOTHING, NOAM, BATCHES, TRAIN, GREEDY, BEAM),
+    *(ATTEND, MULTI_HEAD, POSITIONS, PADDING_MASK, LOOK_AHEAD_MASK, TARGET_MASK, LAYER_NORM, FEED_FORWARD, EMBEDDING),
+    *(ENCODER_LAYER, DECODER_LAYER, ENCODER_STACK, DECODER_STACK, TRANSFORMER),
+    *(TEACHER_FORCING, LABEL_SMOOTHING, NOAM, BATCHES, TRAIN, GREEDY, BEAM),
 )
 EXERCISES: dict[str, Exercise] = {exercise.name: exercise for exercise in _ORDER}
 

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from headlight.teaching.exercises.exercise import Case, Draw, Exercise, KnownMistake, Slip, built
+from headlight.teaching.exercises.exercise import Case, Draw, Exercise, KnownMistake, Slip, instantiate
 
 
 def attend(
@@ -26,7 +26,7 @@ def attend(
     weighs: str = "values",
     lowest: float = -math.inf,
 ) -> Tensor:
-    """softmax(q kᵀ / √D) v: [B, H, Q, E]."""
+    """Return softmax(q kᵀ / √D) v: [B, H, Q, E]."""
     divisor = {
         "head": q.size(-1) ** 0.5,
         "none": 1.0,
@@ -73,7 +73,7 @@ _MASKING = (
         "it is False.",
     ),
 )
-_STYLES: tuple[dict[str, Any], ...] = ({}, {"lowest": -1e9})  # over nothing but these the softmax is no NaN
+_STYLES: tuple[dict[str, Any], ...] = ({}, {"lowest": -1e9})  # a softmax over -1e9 alone is not NaN
 _SOFTMAX = (
     KnownMistake(
         {"axis": -2},
@@ -141,7 +141,7 @@ def _cases(draw: Draw) -> list[Case]:
         Case("with another number of keys than queries", inputs("none")),
         Case("with a mask of each query's own", inputs("own")),
         Case("with padding hidden", inputs("padding")),
-        Case("with the identity as v", inputs("none", identity=True)),  # the weights themselves come out
+        Case("with the identity as v", inputs("none", identity=True)),  # so that the output is the weights
     ]
 
 
@@ -200,7 +200,7 @@ def multi_head(
     projected: tuple[str, str, str] = ("query", "key", "value"),
     **options: Any,
 ) -> Tensor:
-    """Attention in `n_heads` subspaces at once, joined again by the output projection: [B, Q, d_model]."""
+    """Apply attention in `n_heads` subspaces, joined by the output projection: [B, Q, d_model]."""
 
     def linear(x: Tensor, name: str) -> Tensor:
         return x @ weights[f"{name}.weight"].mT + weights[f"{name}.bias"]
@@ -256,7 +256,7 @@ def _multi_head_cases(draw: Draw) -> list[Case]:
 
 def _call(attempt: Any, inputs: dict[str, Any]) -> Any:
     d_model, n_heads, weights, *read = inputs.values()
-    return built(attempt, (d_model, n_heads), weights)(*read)
+    return instantiate(attempt, (d_model, n_heads), weights)(*read)
 
 
 MULTI_HEAD = Exercise(

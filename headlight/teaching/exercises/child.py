@@ -1,7 +1,7 @@
 """The process of a student's file: `python -m headlight.teaching.exercises.child FILE FOLDER SECONDS [DONE ...]`.
 
 It writes a line of JSON into FOLDER/said.jsonl for each exercise that it begins or has judged, so that its parent
-process knows how far it came even if it crashes.
+process knows how far it got even if it crashes.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from headlight.teaching.exercises import EXERCISES
-from headlight.teaching.exercises.exercise import MESSAGES, STUCK, Unfit
+from headlight.teaching.exercises.exercise import MESSAGES_FILE, STACK_FILE, Unfit
 from headlight.teaching.exercises.judge import error_lines, judge
-from headlight.teaching.exercises.notebook import ENDING, code_cells
+from headlight.teaching.exercises.notebook import NOTEBOOK_SUFFIX, code_cells
 from transformer.quoting import quoted
 
 MODULE = "exercise_file"  # not "__main__", so that code under `if __name__ == "__main__"` does not run
@@ -31,8 +31,8 @@ MODULE = "exercise_file"  # not "__main__", so that code under `if __name__ == "
 def main(path: Path, folder: Path, seconds: float, judged: list[str]) -> None:
     """Judge the exercises of a file; loading it, and each exercise, may take `seconds`."""
     with (
-        open(folder / MESSAGES, "a", encoding="utf-8") as messages,
-        open(folder / STUCK, "w", encoding="utf-8") as stuck,
+        open(folder / MESSAGES_FILE, "a", encoding="utf-8") as messages,
+        open(folder / STACK_FILE, "w", encoding="utf-8") as stuck,
     ):
 
         def say(**message: Any) -> None:
@@ -71,7 +71,7 @@ def _find_definitions(path: Path) -> dict[str, Definition]:
     """Return what the file defines, by the name of its exercise. Raises Unfit."""
     failed: list[str] = []
     try:
-        module = _load_notebook(path, failed) if path.suffix == ENDING else _load(path)
+        module = _load_notebook(path, failed) if path.suffix == NOTEBOOK_SUFFIX else _load(path)
     except Unfit:
         raise
     except (Exception, SystemExit) as error:
@@ -83,7 +83,7 @@ def _find_definitions(path: Path) -> dict[str, Definition]:
             if name in own_values and exercise.name not in definitions:
                 definitions[exercise.name] = Definition(name, own_values[name])
     if not definitions:
-        raise Unfit(_does_not_run(path, failed) if failed else _none(path, module))
+        raise Unfit(_does_not_run(path, failed) if failed else _no_exercises(path, module))
     if failed:
         print(f"Of {quoted(path.name)} this did not run:\n  " + "\n  ".join(failed), flush=True)
     return definitions
@@ -122,7 +122,7 @@ def _is_own(value: Any) -> bool:
     return callable(value) and getattr(value, "__module__", MODULE) == MODULE
 
 
-def _none(path: Path, module: ModuleType) -> str:
+def _no_exercises(path: Path, module: ModuleType) -> str:
     names = [name for name, value in vars(module).items() if _is_own(value)]
     lower = {
         name.lower(): exercise.name for exercise in EXERCISES.values() for name in (exercise.name, *exercise.aliases)

@@ -15,7 +15,7 @@ from headlight.teaching.exercises.exercise import Case, Draw, Exercise, KnownMis
 Model = Callable[[list[int]], Tensor]
 
 
-class Dice:
+class RandomModel:
     """A "model" with random but reproducible probabilities after each prefix; [EOS] is likelier in longer ones."""
 
     def __init__(self, seed: int, vocabulary: int, sos_id: int, eos_id: int, most: int, ends: float):
@@ -39,7 +39,7 @@ class Dice:
 def _draw_inputs(draw: Draw, low: int, high: int, ends: float) -> dict[str, Any]:
     vocabulary, max_length = draw.randint(6, 10), draw.randint(low, high)
     sos_id, eos_id = draw.sample(range(vocabulary), 2)
-    dice = Dice(draw.getrandbits(32), vocabulary, sos_id, eos_id, max_length, ends)
+    dice = RandomModel(draw.getrandbits(32), vocabulary, sos_id, eos_id, max_length, ends)
     return {"next_log_probs": dice, "sos_id": sos_id, "eos_id": eos_id, "max_length": max_length}
 
 
@@ -171,7 +171,7 @@ def beam(
             return hypothesis.compounded
         return final(hypothesis) if places == "ranked" and len(hypothesis.ids) > 1 else hypothesis.total
 
-    def weighed(ids: list[int]) -> list[float]:
+    def next_values(ids: list[int]) -> list[float]:
         log_probs = next_log_probs(ids)
         if temperature != 1.0:
             log_probs = (log_probs / temperature).log_softmax(-1)
@@ -185,7 +185,7 @@ def beam(
                 [*ids, token], total * p if sums == "product" else total + p, (compounded + p) / penalty(step + counted)
             )
             for ids, total, compounded in live
-            for token, p in enumerate(weighed(ids))
+            for token, p in enumerate(next_values(ids))
         ]
         candidates += finished if stays else []
         candidates.sort(key=rank, reverse=True)
@@ -213,8 +213,8 @@ def beam_inputs(draw: Draw) -> dict[str, Any]:
 # hypothesis may keep its slot in the beam, leave it empty, or have it filled by another.
 BEAM_SEEDS = (288, 487, 657, 206, 1003, 1179, 1230, 1240)
 
-_EARLY: tuple[dict[str, Any], ...] = ({}, {"at_the_end": "all"})
-_EACH_STEP: tuple[dict[str, Any], ...] = tuple(
+_STOPPING_STYLES: tuple[dict[str, Any], ...] = ({}, {"at_the_end": "all"})
+_PENALTY_STYLES: tuple[dict[str, Any], ...] = tuple(
     {"places": places, "counted": counted} for places in ("freed", "taken") for counted in (0, 1, -1)
 )
 
@@ -234,13 +234,13 @@ BEAM = Exercise(
             "You stop at the first finished hypothesis, so that it is compared with none of another length; a live "
             "one may still become better. Go on until none is live, then compare by sum / ((5 + length) / 6) ** "
             "alpha.",
-            _EARLY,
+            _STOPPING_STYLES,
         ),
         KnownMistake(
             {"score": "compounded"},
             "The length penalty is applied at every step, so it multiplies up: add log-probabilities, and divide "
             "once, when hypotheses of different lengths are compared.",
-            _EACH_STEP,
+            _PENALTY_STYLES,
         ),
         KnownMistake(
             {"score": "multiplied"},
@@ -282,7 +282,7 @@ BEAM = Exercise(
             {"stops": "enough"},
             "You stop as soon as `size` hypotheses are finished; a live one may still become better: go on until none "
             "is live.",
-            _EARLY,
+            _STOPPING_STYLES,
         ),
         KnownMistake(
             {"temperature": 1.2},
@@ -293,7 +293,7 @@ BEAM = Exercise(
             'This is the beam of "Building a transformer from the ground up": a temperature of 1.2, and a length '
             "penalty that is applied at every step, so that it multiplies up. Add the log-probabilities as they are, "
             "and divide once, at the end.",
-            _EACH_STEP,
+            _PENALTY_STYLES,
         ),
         *_END_MISTAKES,
     ),

@@ -1,7 +1,7 @@
-"""What an exercise is: a name to be written, inputs to try it on, our own solution, and the mistakes that it can make.
+"""An exercise: a function or class to write, inputs to test it on, our solution, and known mistakes.
 
-A mistake is a change of our solution's options, so it is what the wrong code would compute, number for number. All
-sizes are drawn at random, so that a number written into the code in the place of a size is wrong for some input.
+A mistake is a change of our solution's options, so it computes exactly what the wrong code would. All sizes are
+random, so that a hard-coded size is wrong for some input.
 """
 
 from __future__ import annotations
@@ -16,11 +16,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-# The files of the process that runs a student's file, and of the one that started it.
-MESSAGES = "said.jsonl"  # what was begun, and each verdict, a line each
-STUCK = "stuck.txt"  # where the file was when its time was over
-# A pattern in "ErrorType: message", and what to do about such an error.
-Slip = tuple[str, str]
+# Files through which the process that runs a student's file reports to its parent.
+MESSAGES_FILE = "said.jsonl"  # a line for each exercise that was begun, and for each verdict
+STACK_FILE = "stuck.txt"  # the stack at the time limit
+Slip = tuple[str, str]  # a pattern of "ErrorType: message", and advice about such an error
 
 SLIPS: tuple[Slip, ...] = (
     (
@@ -64,7 +63,7 @@ class Case(NamedTuple):
     inputs: dict[str, Any]
 
     def fresh(self) -> dict[str, Any]:
-        """Return a copy, so that a solution that changes its inputs does not change them for the next."""
+        """Return a copy of the inputs, since a solution may change them in place."""
         return copy.deepcopy(self.inputs)
 
     def shapes(self) -> str:
@@ -105,7 +104,7 @@ class KnownMistake(NamedTuple):
 
     change: dict[str, Any]
     explanation: str
-    styles: tuple[dict[str, Any], ...] = ()  # in the place of the exercise's own
+    styles: tuple[dict[str, Any], ...] = ()  # instead of the exercise's
 
 
 @dataclass(frozen=True)
@@ -118,7 +117,7 @@ class Exercise:
     cases: Callable[[Draw], list[Case]]
     mistakes: tuple[KnownMistake, ...]
     implementation: str  # where Headlight has it: "attend in transformer/attention.py"
-    styles: tuple[dict[str, Any], ...] = ({},)  # options that change the results of wrong solutions only
+    styles: tuple[dict[str, Any], ...] = ({},)  # options that only change the results of wrong solutions
     slips: tuple[Slip, ...] = ()
     aliases: tuple[str, ...] = ()  # other names under which tutorials write it
     call: Callable[[Any, dict[str, Any]], Any] = field(default=lambda attempt, inputs: attempt(*inputs.values()))
@@ -138,8 +137,8 @@ def require_module(attempt: Any) -> None:
         raise Unfit("It should be a class that derives from `nn.Module`.")
 
 
-def built(attempt: Any, arguments: tuple[Any, ...], weights: dict[str, Tensor]) -> nn.Module:
-    """Return a module of a student's class with these weights. Raises Unfit where its weights have other names."""
+def instantiate(attempt: Any, arguments: tuple[Any, ...], weights: dict[str, Tensor]) -> nn.Module:
+    """Return an instance of a student's class with these weights. Raises Unfit where its weights have other names."""
     require_module(attempt)
     module = attempt(*arguments)
     state = dict(module.state_dict())
@@ -169,7 +168,7 @@ class ExerciseState(StrEnum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """`messages` begins with the mistake; the inputs that show it, and the numbers, come after."""
+    """The result of an exercise; in `messages` the mistake comes first, then the inputs and numbers that show it."""
 
     name: str
     state: ExerciseState

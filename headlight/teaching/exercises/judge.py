@@ -16,7 +16,7 @@ from headlight.teaching.exercises.exercise import SLIPS, Case, Exercise, Exercis
 from headlight.teaching.exercises.values import alike, difference, in_torch, not_bool, tensors, unfit
 from transformer.quoting import short
 
-FRAMES = 3  # lines of a traceback that are shown
+MAX_TRACEBACK_LINES = 3  # shown to the student
 
 
 class Result(NamedTuple):
@@ -32,7 +32,7 @@ class Result(NamedTuple):
 def judge(exercise: Exercise, attempt: Any, folder: Path, seed: int = 0) -> Verdict:
     """Judge `attempt` on the inputs that `seed` draws.
 
-    `folder` holds the student's own files: of a traceback, only their lines are shown.
+    `folder` holds the student's files; only their lines of a traceback are shown.
     """
 
     def verdict(state: ExerciseState, *messages: str) -> Verdict:
@@ -50,22 +50,22 @@ def judge(exercise: Exercise, attempt: Any, folder: Path, seed: int = 0) -> Verd
         except Unfit as reason:
             return verdict(ExerciseState.WRONG, str(reason))
         except (Exception, SystemExit) as error:
-            if isinstance(error, NotImplementedError) and not error.args:  # PyTorch's own have words
-                return verdict(ExerciseState.NOT_WRITTEN, _to_write(exercise, error))
+            if isinstance(error, NotImplementedError) and not error.args:  # PyTorch's own have a message
+                return verdict(ExerciseState.NOT_WRITTEN, _not_written(exercise, error))
             failure = case, error
             break
         result = Result(case, answer, exercise.solution(**case.inputs))
         if complaint := unfit(answer, result.expected):
             return verdict(ExerciseState.WRONG, complaint, _case_text(case))
-        notes |= dict.fromkeys(filter(None, (not_bool(answer, result.expected), _changed(case.inputs, inputs))))
+        notes |= dict.fromkeys(filter(None, (not_bool(answer, result.expected), _changed_input(case.inputs, inputs))))
         results.append(result)
     wrong = [result for result in results if not result.right]
     mistake = _mistake(exercise, results) if wrong else ()
     if failure is not None and not mistake:
         at, raised = failure
-        return verdict(ExerciseState.WRONG, _slip(exercise, raised), *error_lines(raised, folder), _case_text(at))
+        return verdict(ExerciseState.WRONG, _advice(exercise, raised), *error_lines(raised, folder), _case_text(at))
     if wrong:
-        sentences = mistake or _unknown(results)
+        sentences = mistake or _unknown_mistake(results)
         return verdict(
             ExerciseState.WRONG,
             *sentences,
@@ -78,7 +78,7 @@ def judge(exercise: Exercise, attempt: Any, folder: Path, seed: int = 0) -> Verd
     return verdict(ExerciseState.RIGHT, f"The same as ours on {len(results)} input{'s' * (len(results) != 1)}.")
 
 
-def _to_write(exercise: Exercise, error: BaseException) -> str:
+def _not_written(exercise: Exercise, error: BaseException) -> str:
     function = traceback.extract_tb(error.__traceback__)[-1].name
     if function in (exercise.name, "forward"):
         return "It is still as the stub has it. Fill in its body, then check again."
@@ -96,21 +96,21 @@ def _mistake(exercise: Exercise, results: list[Result]) -> tuple[str, ...]:
     )
     for change, explanations, styles in chain(alone, paired):
         for style in styles:
-            if all(_computes(exercise, {**style, **change}, result) for result in results):
+            if all(_reproduces(exercise, {**style, **change}, result) for result in results):
                 return explanations
     return ()
 
 
-def _computes(exercise: Exercise, change: dict[str, Any], result: Result) -> bool:
+def _reproduces(exercise: Exercise, change: dict[str, Any], result: Result) -> bool:
     try:
         return alike(result.answer, exercise.solution(**result.case.inputs, **change))
     except (RuntimeError, ValueError, IndexError, ArithmeticError):  # the mistake itself fails on these sizes
         return False
 
 
-def _unknown(results: list[Result]) -> tuple[str, ...]:
+def _unknown_mistake(results: list[Result]) -> tuple[str, ...]:
     """Return notes on a mistake that is not among the known ones."""
-    if any(_not_numbers(result.answer) and not _not_numbers(result.expected) for result in results):
+    if any(_has_nan(result.answer) and not _has_nan(result.expected) for result in results):
         return (
             "Some of it is not a number (NaN): a softmax over nothing but -inf gives that, a division by 0, or the "
             "root or the logarithm of a negative number.",
@@ -119,11 +119,11 @@ def _unknown(results: list[Result]) -> tuple[str, ...]:
     return ("It differs from ours." + (f" It is right {', and '.join(right)}." if right else ""),)
 
 
-def _not_numbers(value: Any) -> bool:
+def _has_nan(value: Any) -> bool:
     return any(tensor.is_floating_point() and bool(tensor.isnan().any()) for tensor in tensors(value))
 
 
-def _changed(before: dict[str, Any], after: dict[str, Any]) -> str:
+def _changed_input(before: dict[str, Any], after: dict[str, Any]) -> str:
     for name, value in before.items():
         if isinstance(value, Tensor) and not alike(after[name], value):
             return (
@@ -137,7 +137,7 @@ def _case_text(case: Case) -> str:
     return f"Seen {case.about}{': ' if case.about else 'on '}{case.shapes()}."
 
 
-def _slip(exercise: Exercise, error: BaseException) -> str:
+def _advice(exercise: Exercise, error: BaseException) -> str:
     words = f"{type(error).__name__}: {error}"
     return next((sentence for pattern, sentence in (*exercise.slips, *SLIPS) if re.search(pattern, words)), "")
 
@@ -148,7 +148,7 @@ def error_lines(error: BaseException, folder: Path) -> Iterator[str]:
         yield f"{Path(error.filename or '').name}, line {error.lineno}: {error.msg}: {(error.text or '').strip()}"
         return
     own_frames = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).parent == folder]
-    for frame in own_frames[-FRAMES:]:
+    for frame in own_frames[-MAX_TRACEBACK_LINES:]:
         yield f"{Path(frame.filename).name}, line {frame.lineno}, in {frame.name}: {frame.line}"
     if isinstance(error, SystemExit):
         yield "It ends the program (`exit`); leave that out."

@@ -1,7 +1,6 @@
-"""Exercises: the feed-forward network, an encoder layer and a decoder layer; the norm comes after each sublayer, as in
-the paper.
+"""Exercises: the feed-forward network, an encoder layer and a decoder layer, post-norm as in the paper.
 
-The parts of the layers are given, so that only the way of the vectors through them is written.
+The sublayers are given, so students only write the forward pass through them.
 
 Shapes: B sentences, S source tokens, T target tokens.
 """
@@ -15,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from headlight.teaching.exercises.attention import maps, multi_head
-from headlight.teaching.exercises.exercise import Case, Draw, Exercise, KnownMistake, Slip, built, require_module
+from headlight.teaching.exercises.exercise import Case, Draw, Exercise, KnownMistake, Slip, instantiate, require_module
 from headlight.teaching.exercises.masks import look_ahead_mask
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
@@ -37,7 +36,7 @@ def feed_forward(
     after: str = "inner",
     residual: bool = False,
 ) -> Tensor:
-    """max(0, x W₁ + b₁) W₂ + b₂, for each token by itself: [B, T, d_model]."""
+    """Return max(0, x W₁ + b₁) W₂ + b₂ for each token: [B, T, d_model]."""
     act = ACTIVATIONS[activation]
     h = x @ weights["inner.weight"].mT + weights["inner.bias"]
     h = act(h) if after in ("inner", "both") else h
@@ -88,7 +87,9 @@ FEED_FORWARD = Exercise(
             "Some sizes do not fit: `self.inner` goes from d_model to d_ff numbers, `self.outer` back.",
         ),
     ),
-    call=lambda attempt, inputs: built(attempt, (inputs["d_model"], inputs["d_ff"]), inputs["weights"])(inputs["x"]),
+    call=lambda attempt, inputs: instantiate(
+        attempt, (inputs["d_model"], inputs["d_ff"]), inputs["weights"]
+    )(inputs["x"]),
 )
 
 
@@ -132,7 +133,7 @@ def decoder_parts(draw: Draw, d_model: int, n_heads: int) -> dict[str, Any]:
     return parts | {f"norm_{i}": _norm(draw, d_model) for i in (1, 2, 3)}
 
 
-def _around(x: Tensor, sublayer: Callable[[Tensor], Tensor], norm: Callable[[Tensor], Tensor], way: str) -> Tensor:
+def _residual(x: Tensor, sublayer: Callable[[Tensor], Tensor], norm: Callable[[Tensor], Tensor], way: str) -> Tensor:
     """Apply a sublayer with its residual connection and its norm."""
     match way:
         case "pre":
@@ -163,8 +164,8 @@ def encoder_layer(
     """Apply self-attention, then the feed-forward network: [B, S, d_model]."""
     look, think = parts["attention"], parts["feed_forward"]
     first, second = parts["norm_1"], parts["norm_1" if norms == "first" else "norm_2"]
-    x = _around(x, lambda h: look(h, h, h, mask if masked else None), first, attention or ways)
-    return _around(x, think, second, feed_forward or ways)
+    x = _residual(x, lambda h: look(h, h, h, mask if masked else None), first, attention or ways)
+    return _residual(x, think, second, feed_forward or ways)
 
 
 def decoder_layer(
@@ -201,7 +202,7 @@ def decoder_layer(
     if memory_normed:
         memory = norm_2(memory)
 
-    def ask_memory(h: Tensor) -> Tensor:
+    def attend_to_memory(h: Tensor) -> Tensor:
         match reads:
             case "itself":
                 return ask(h, h, h, hiding["source"])
@@ -212,12 +213,12 @@ def decoder_layer(
         return ask(h, memory, memory, hiding["source"])
 
     if order == "cross first":
-        x = _around(x, ask_memory, norm_2, cross or ways)
-        x = _around(x, lambda h: look(h, h, h, hiding["target"]), norm_1, own or ways)
+        x = _residual(x, attend_to_memory, norm_2, cross or ways)
+        x = _residual(x, lambda h: look(h, h, h, hiding["target"]), norm_1, own or ways)
     else:
-        x = _around(x, lambda h: look(h, h, h, hiding["target"]), norm_1, own or ways)
-        x = _around(x, ask_memory, norm_2, cross or ways)
-    return _around(x, parts["feed_forward"], norm_3, feed_forward or ways)
+        x = _residual(x, lambda h: look(h, h, h, hiding["target"]), norm_1, own or ways)
+        x = _residual(x, attend_to_memory, norm_2, cross or ways)
+    return _residual(x, parts["feed_forward"], norm_3, feed_forward or ways)
 
 
 def _call(attempt: Any, inputs: dict[str, Any]) -> Any:
@@ -256,12 +257,12 @@ def _ways(name: str, sublayer: str, norm: str) -> tuple[KnownMistake, ...]:
     )
 
 
-_PRE = KnownMistake(
+_PRE_NORM = KnownMistake(
     {"ways": "pre"},
     "The norm stands before each sublayer: that is pre-norm, which many later models use. The paper, and this "
     "exercise, norm after the sum: norm(x + sublayer(x)).",
 )
-_NORMED = KnownMistake(
+_NORMED_PATH = KnownMistake(
     {"ways": "normed path"},
     "The residual connection starts after the norm, norm(x) + sublayer(norm(x)), so that x itself is lost; it is "
     "norm(x + sublayer(x)).",
@@ -287,17 +288,17 @@ def _encoder_cases(draw: Draw) -> list[Case]:
     return cases
 
 
-ENCODER = Exercise(
+ENCODER_LAYER = Exercise(
     "EncoderLayer",
     "encoder_layer.py",
     encoder_layer,
     _encoder_cases,
     (
-        _PRE,
+        _PRE_NORM,
         _NO_PATHS,
         _NO_NORMS,
         _NORM_INSIDE,
-        _NORMED,
+        _NORMED_PATH,
         *_ways("attention", "attention", "norm_1"),
         *_ways("feed_forward", "feed-forward network", "norm_2"),
         _ONE_NORM,
@@ -326,17 +327,17 @@ def _decoder_cases(draw: Draw) -> list[Case]:
     return cases
 
 
-DECODER = Exercise(
+DECODER_LAYER = Exercise(
     "DecoderLayer",
     "decoder_layer.py",
     decoder_layer,
     _decoder_cases,
     (
-        _PRE,
+        _PRE_NORM,
         _NO_PATHS,
         _NO_NORMS,
         _NORM_INSIDE,
-        _NORMED,
+        _NORMED_PATH,
         *_ways("own", "self-attention", "norm_1"),
         *_ways("cross", "cross-attention", "norm_2"),
         *_ways("feed_forward", "feed-forward network", "norm_3"),

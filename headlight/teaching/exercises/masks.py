@@ -1,4 +1,4 @@
-"""Exercises: what attention may look at. True is "may".
+"""Exercises: the masks of attention, True where a query may look.
 
 Shapes: B sentences, K keys, T target tokens.
 """
@@ -12,7 +12,7 @@ from torch import Tensor
 
 from headlight.teaching.exercises.exercise import Case, Draw, Exercise, KnownMistake
 
-_INVERTED = "The mask is inverted: yours is True at what to hide; it should be True where a query may look"
+_INVERTED_MASK = "The mask is inverted: yours is True at what to hide; it should be True where a query may look"
 
 
 def padding_mask(
@@ -90,19 +90,19 @@ def _cases(draw: Draw) -> list[Case]:
     return cases
 
 
-_ZERO = KnownMistake(
+_ZERO_AS_PADDING = KnownMistake(
     {"pad": "zero"}, "0 is taken for the padding; it is `pad_id`, and here 0 is a token: compare with `pad_id`."
 )
 
-PADDING = Exercise(
+PADDING_MASK = Exercise(
     "padding_mask",
     "masks.py",
     padding_mask,
     _cases,
     (
-        KnownMistake({"inverted": True}, f"{_INVERTED}: `ids != pad_id`."),
+        KnownMistake({"inverted": True}, f"{_INVERTED_MASK}: `ids != pad_id`."),
         KnownMistake({"hides": "nothing"}, "Nothing is hidden: compare the ids with `pad_id`."),
-        _ZERO,
+        _ZERO_AS_PADDING,
         KnownMistake(
             {"hides": "queries"},
             "The padding is hidden as queries, [B, 1, K, 1]; nobody may look at it as a key, so it belongs in the "
@@ -127,7 +127,7 @@ PADDING = Exercise(
 )
 
 
-def _wide(dimensions: int) -> KnownMistake:
+def _extra_dimensions(dimensions: int) -> KnownMistake:
     shape = f"[{'1, ' * (dimensions - 2)}length, length]"
     return KnownMistake(
         {"dimensions": dimensions},
@@ -136,13 +136,13 @@ def _wide(dimensions: int) -> KnownMistake:
     )
 
 
-LOOK_AHEAD = Exercise(
+LOOK_AHEAD_MASK = Exercise(
     "look_ahead_mask",
     "masks.py",
     look_ahead_mask,
     lambda draw: [Case("", {"length": length}) for length in (1, *draw.sizes(3))],
     (
-        KnownMistake({"inverted": True}, f"{_INVERTED}: at itself and before, `torch.tril`."),
+        KnownMistake({"inverted": True}, f"{_INVERTED_MASK}: at itself and before, `torch.tril`."),
         KnownMistake(
             {"way": "forward"}, "A query may look at itself and later tokens, not at earlier ones: `tril`, not `triu`."
         ),
@@ -155,25 +155,25 @@ LOOK_AHEAD = Exercise(
             "This mask is made to be added to the scores, 0 and -inf; here a mask says where a query may look: "
             "`torch.tril` of ones, as bool.",
         ),
-        _wide(3),
-        _wide(4),
+        _extra_dimensions(3),
+        _extra_dimensions(4),
     ),
     implementation="look_ahead_mask in transformer/masks.py",
     aliases=("causal_mask", "subsequent_mask", "create_look_ahead_mask", "generate_square_subsequent_mask"),
 )
-TARGET = Exercise(
+TARGET_MASK = Exercise(
     "target_mask",
     "masks.py",
     target_mask,
     _cases,
     (
-        KnownMistake({"inverted": True}, f"{_INVERTED}."),
+        KnownMistake({"inverted": True}, f"{_INVERTED_MASK}."),
         KnownMistake(
             {"padding": False}, "Padding is not hidden: compare the ids with `pad_id`, and join both masks with `&`."
         ),
         KnownMistake({"look_ahead": False}, "Later tokens are not hidden; combine both masks with `&`."),
         KnownMistake({"joined": "or"}, "A key is seen where either mask allows it, `|`; both have to: `&`."),
-        _ZERO,
+        _ZERO_AS_PADDING,
         KnownMistake(
             {"hides": "queries"},
             "The padding is hidden as queries, [B, 1, T, 1], so that a query at a padding sees nothing and others see "

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from headlight.teaching.exercises.exercise import Case, Draw, Exercise, KnownMistake, Slip, built, require_module
+from headlight.teaching.exercises.exercise import Case, Draw, Exercise, KnownMistake, Slip, instantiate, require_module
 from headlight.teaching.exercises.layers import decoder_layer, decoder_parts, encoder_layer, encoder_parts
 from headlight.teaching.exercises.masks import ids, look_ahead_mask, padding_mask, target_mask
 from headlight.teaching.exercises.positions import positions
@@ -58,7 +58,7 @@ def _embedding_cases(draw: Draw) -> list[Case]:
 
 def _call_embedding(attempt: Any, inputs: dict[str, Any]) -> Any:
     weights = inputs["weights"] | {"table": inputs["table"]}
-    return built(attempt, (inputs["vocabulary"], inputs["d_model"], inputs["table"]), weights)(inputs["ids"])
+    return instantiate(attempt, (inputs["vocabulary"], inputs["d_model"], inputs["table"]), weights)(inputs["ids"])
 
 
 EMBEDDING = Exercise(
@@ -129,7 +129,7 @@ class DecoderLayer(nn.Module):
         return decoder_layer(self.parts, x, memory, target_mask, source_mask)
 
 
-def _way(layers: list[Any], way: str) -> list[Any]:
+def _applied_layers(layers: list[Any], way: str) -> list[Any]:
     """Return the layers in the order in which a mistake goes through them."""
     return {"first": layers[:1], "reversed": layers[::-1], "same": layers[:1] * len(layers)}.get(way, layers)
 
@@ -139,7 +139,7 @@ def encoder(
 ) -> Tensor:
     """Apply the embedding, then one layer after the other: [B, S, d_model]."""
     x = embedded = embedding(ids)
-    for layer in _way(layers, way):
+    for layer in _applied_layers(layers, way):
         output = layer(embedded if way == "not carried" else x, mask if masked else None)
         x = x + output if way == "added" else output
     return x
@@ -156,12 +156,12 @@ def decoder(
     reads: str = "memory",
     masks: str = "",
 ) -> Tensor:
-    """Apply the embedding, then one layer after the other, each of which also reads the memory: [B, T, d_model]."""
+    """Apply the embedding, then each layer, which also attends to the memory: [B, T, d_model]."""
     x = embedded = embedding(ids)
     if masks == "exchanged":
         target_mask, source_mask = source_mask, target_mask
     hides = (None if masks == "no target" else target_mask, None if masks == "no source" else source_mask)
-    for layer in _way(layers, way):
+    for layer in _applied_layers(layers, way):
         keys = {"itself": x, "handed on": memory}.get(reads, memory)
         output = layer(embedded if way == "not carried" else x, keys, *hides)
         x = x + output if way == "added" else output

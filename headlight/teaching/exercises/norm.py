@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from headlight.teaching.exercises.exercise import Case, Draw, Exercise, KnownMistake, built
+from headlight.teaching.exercises.exercise import Case, Draw, Exercise, KnownMistake, instantiate
 
 
 def layer_norm(
@@ -19,7 +19,7 @@ def layer_norm(
     gain: bool = True,
     bias: bool = True,
 ) -> Tensor:
-    """gain ⊙ (x - mean) / √(variance + ε) + bias, over the features of each token: [B, T, d_model]."""
+    """Return gain ⊙ (x - mean) / √(variance + ε) + bias, over the features of each token: [B, T, d_model]."""
     small = 1e-5
     variance = x.var(over, unbiased, keepdim=True)
     if eps == "outside":
@@ -42,7 +42,7 @@ def _cases(draw: Draw) -> list[Case]:
     return cases
 
 
-NORM = Exercise(
+LAYER_NORM = Exercise(
     "LayerNorm",
     "layer_norm.py",
     layer_norm,
@@ -91,5 +91,5 @@ NORM = Exercise(
             "T, 1].",
         ),
     ),
-    call=lambda attempt, inputs: built(attempt, (inputs["d_model"],), inputs["weights"])(inputs["x"]),
+    call=lambda attempt, inputs: instantiate(attempt, (inputs["d_model"],), inputs["weights"])(inputs["x"]),
 )

@@ -12,8 +12,8 @@ from headlight.teaching.exercises.exercise import Unfit
 from transformer.files import read_json
 from transformer.quoting import quoted, short
 
-ENDING = ".ipynb"
-_AROUND_PYTHON = {"%%time", "%%timeit", "%%capture", "%%prun"}  # cell magics below which stands Python
+NOTEBOOK_SUFFIX = ".ipynb"
+_PYTHON_MAGICS = {"%%time", "%%timeit", "%%capture", "%%prun"}  # cell magics whose cell is Python
 _MAGIC = re.compile(r"^(\s*)([%!].*|\?.*|[\w.]+\?{1,2}\s*)$")
 
 
@@ -47,7 +47,7 @@ def without_magics(text: str) -> str:
     """
     first, *other_lines = text.split("\n")
     if first.startswith("%%"):
-        if first.split()[0] not in _AROUND_PYTHON:
+        if first.split()[0] not in _PYTHON_MAGICS:
             return ""
         text = "\n".join(["", *other_lines])
     lines = text.split("\n")
@@ -64,6 +64,6 @@ def _first_error(text: str) -> int | None:
         ast.parse(text)
     except SyntaxError as error:
         return error.lineno
-    except (ValueError, MemoryError, RecursionError):  # which compiling it will tell
+    except (ValueError, MemoryError, RecursionError):  # compiling the cell reports these
         return None
     return None

@@ -22,7 +22,7 @@ def positions(
     sign: int = -1,
     computed: str = "exactly",
 ) -> Tensor:
-    """PE(p, 2i) = sin(p / base^(2i / d_model)), PE(p, 2i + 1) = cos(of the same): [length, d_model]."""
+    """Return PE(p, 2i) = sin(p / base^(2i / d_model)), PE(p, 2i + 1) = cos of the same angle: [length, d_model]."""
     dtype = torch.float64 if computed == "exactly" else torch.float32
     columns = torch.arange(0, d_model, 2, dtype=dtype)
     power = columns * (sign * exponent * math.log(base) / d_model)
@@ -112,6 +112,6 @@ POSITIONS = Exercise(
         ),
     ),
     implementation="sinusoidal in transformer/positions.py",
-    styles=({}, {"computed": "in single precision"}, {"computed": "as a power"}),  # of angles beyond a thousand
+    styles=({}, {"computed": "in single precision"}, {"computed": "as a power"}),  # for angles beyond 1,000
     aliases=("positional_encoding", "get_positional_encoding", "sinusoidal", "sinusoidal_encoding"),
 )

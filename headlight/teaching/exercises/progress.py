@@ -14,8 +14,8 @@ from headlight.folders import EXERCISES as FOLDER
 from headlight.teaching.exercises.exercise import ExerciseState, Verdict
 from transformer.files import read_json, write_json
 
-FILE = ".exercises.json"
-TRIES = 3  # after which a student is told where ours stands
+PROGRESS_FILE = ".exercises.json"
+MAX_TRIES = 3  # wrong attempts after which a student is shown where our solution is
 
 
 @dataclass
@@ -37,7 +37,7 @@ def read(folder: Path, names: Iterable[str]) -> Progress:
     """Return the stored progress with these exercises; empty where the file is missing or damaged."""
     valid = set(names)
     try:
-        content = read_json(folder / FILE)
+        content = read_json(folder / PROGRESS_FILE)
     except (OSError, ValueError):
         return Progress()
     content = content if isinstance(content, dict) else {}
@@ -51,8 +51,8 @@ def read(folder: Path, names: Iterable[str]) -> Progress:
 
 
 def write(folder: Path, progress: Progress) -> None:
-    """Write the folder's file; not where the stubs themselves lie, nor where nothing can be written."""
+    """Write the progress file, except in the folder of the stubs or where writing fails."""
     if folder.resolve() == FOLDER.resolve():
         return
     with contextlib.suppress(OSError, ValueError):
-        write_json(folder / FILE, {"right": sorted(progress.right), "tries": progress.tries})
+        write_json(folder / PROGRESS_FILE, {"right": sorted(progress.right), "tries": progress.tries})

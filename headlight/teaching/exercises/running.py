@@ -12,14 +12,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from headlight.folders import ROOT
-from headlight.teaching.exercises.exercise import MESSAGES, STUCK, ExerciseState, Verdict
+from headlight.teaching.exercises.exercise import MESSAGES_FILE, STACK_FILE, ExerciseState, Verdict
 from transformer.access import require_private
 from transformer.quoting import short
 
-SECONDS = 20.0  # for the file itself, and for each exercise
+TIME_LIMIT_SECONDS = 20.0  # for loading the file, and for each exercise
 
 
-def check(path: str | Path, seconds: float = SECONDS) -> list[Verdict]:
+def check(path: str | Path, seconds: float = TIME_LIMIT_SECONDS) -> list[Verdict]:
     """Return a verdict for each exercise of the file, in the order in which they build on each other.
 
     An exercise that takes longer than `seconds` is stopped. Raises ValueError where the file is not there, does not
@@ -48,7 +48,7 @@ def _run(path: Path, seconds: float, verdicts: list[Verdict]) -> Verdict | None:
             stdin=subprocess.DEVNULL,
             env={**os.environ, "PYTHONPATH": paths},
         )
-        message_file, stuck = Path(folder, MESSAGES), Path(folder, STUCK)
+        message_file, stuck = Path(folder, MESSAGES_FILE), Path(folder, STACK_FILE)
         begun, is_complete = "", False
         for line in message_file.read_text(encoding="utf-8").splitlines() if message_file.exists() else []:
             match json.loads(line):

@@ -1,4 +1,4 @@
-"""Exercises: what the decoder reads and should write, label smoothing, and the paper's learning rate.
+"""Exercises: teacher forcing, label smoothing, and the paper's learning rate.
 
 Shapes: B sentences, T target tokens, N tokens of a batch, V vocabulary.
 """
@@ -29,7 +29,7 @@ def _shift_cases(draw: Draw) -> list[Case]:
     return cases
 
 
-SHIFT = Exercise(
+TEACHER_FORCING = Exercise(
     "teacher_forcing",
     "teacher_forcing.py",
     teacher_forcing,
@@ -109,7 +109,7 @@ def _smoothing_cases(draw: Draw) -> list[Case]:
     return cases
 
 
-SMOOTHING = Exercise(
+LABEL_SMOOTHING = Exercise(
     "label_smoothing",
     "label_smoothing.py",
     label_smoothing,
@@ -179,7 +179,7 @@ def noam(
     which: str = "min",
     fixed: tuple[str, ...] = (),
 ) -> float:
-    """d_model^-0.5 · min(step^-0.5, step · warmup^-1.5)."""
+    """Return d_model^-0.5 · min(step^-0.5, step · warmup^-1.5)."""
     d_model = 512 if "d_model" in fixed else d_model
     warmup = 4000 if "warmup" in fixed else warmup
     rates = (step**-0.5, step * warmup**rising)

@@ -1,4 +1,4 @@
-"""Compare a student's result with the expected one: whether its kind is right, and where its values differ."""
+"""Compare a student's result with the expected one: its type, and where its values differ."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-# Tolerances for sums that single precision computed in another order.
-RELATIVE, ABSOLUTE = 1e-4, 1e-5
+# For sums that single precision computed in another order.
+TOLERANCES = {"rtol": 1e-4, "atol": 1e-5}
 
 
 def in_torch(value: Any) -> Any:
@@ -28,7 +28,7 @@ def in_torch(value: Any) -> Any:
 
 
 def unfit(answer: Any, expected: Any) -> str:
-    """Return what is wrong with the kind of a result; "" if it can be compared."""
+    """Return what is wrong with the type of a result; "" if it can be compared."""
     if answer is None:
         return "Nothing is returned: is the `return` missing?"
     if _holds_tensors(expected):
@@ -105,10 +105,10 @@ def alike(answer: Any, expected: Any) -> bool:
     if isinstance(expected, list):
         return _ids(answer) == expected
     if isinstance(expected, float):
-        return bool(torch.isclose(_double(answer), _double(expected), rtol=RELATIVE, atol=0.0).all())
+        return bool(torch.isclose(_double(answer), _double(expected), rtol=TOLERANCES["rtol"], atol=0.0).all())
     if answer.shape != expected.shape:
         return False
-    return torch.allclose(_double(answer), _double(expected), rtol=RELATIVE, atol=ABSOLUTE, equal_nan=True)
+    return torch.allclose(_double(answer), _double(expected), **TOLERANCES, equal_nan=True)
 
 
 def difference(answer: Any, expected: Any) -> str:
@@ -133,7 +133,7 @@ def difference(answer: Any, expected: Any) -> str:
     if answer.shape != expected.shape:
         return f"Yours has the shape {list(answer.shape)}; {list(expected.shape)} is expected."
     answer_values, expected_values = _double(answer), _double(expected)
-    wrong = ~torch.isclose(answer_values, expected_values, rtol=RELATIVE, atol=ABSOLUTE, equal_nan=True)
+    wrong = ~torch.isclose(answer_values, expected_values, **TOLERANCES, equal_nan=True)
     undefined = wrong & answer_values.isnan()
     index = tuple((undefined if undefined.any() else wrong).nonzero()[0].tolist())
     position = f"At {list(index)} yours" if index else "Yours"

@@ -22,7 +22,7 @@ from headlight.teaching.lessons.posing import introduction, pose, truth
 from headlight.teaching.lessons.reading import Lesson, Step
 
 _STYLE = (Path(__file__).parent / "handout.css").read_text(encoding="utf-8")
-# A lesson may come from anybody: its handout must not load a picture, which would report the reader to another site.
+# A lesson may come from anybody; a picture that its handout loads could track the reader.
 _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; base-uri 'none'; form-action 'none'"
 )

@@ -24,8 +24,8 @@ from headlight.formatting import percent
 from headlight.language import ORIGINAL, current, gettext, localized, pgettext, translatable
 
 QUESTION_KINDS = ("word", "row", "head", "number", "choice", "order")
-CLOSE_TOLERANCE = 0.1  # of a slider's range: a number so near counts as right
-SAME_ROW_PERCENT = 75  # per cent of overlap from which a drawn row counts as right
+CLOSE_TOLERANCE = 0.1  # share of the slider's range within which a number counts as right
+SAME_ROW_PERCENT = 75  # overlap from which a drawn row counts as right
 
 Json = dict[str, Any]
 Posed = Mapping[str, Any]
@@ -34,17 +34,17 @@ Posed = Mapping[str, Any]
 def check_guess(posed: Posed, guess: object) -> Any:
     """Return the guess in the form in which it is judged.
 
-    Raises ValueError for what does not answer the question: it comes from a browser.
+    Raises ValueError for a guess that does not answer the question, since it comes from a browser.
     """
     return _CHECKS[posed["ask"]](posed, guess)
 
 
 def judge(posed: Posed, truth: Posed, guess: Any) -> Json:
-    """Return how a guess that was checked compares with the truth.
+    """Compare a checked guess with the truth.
 
-    `right`, `score` from 0 to 1, and a `sentence` that says it; of a row also its `overlap` and that of spreading
-    `evenly`, both in per cent, and the `difference` for each label; of a wrong choice that `betrays` a misconception
-    its name, the belief and the correction.
+    Returns `right`, a `score` from 0 to 1, and a `sentence`; for a row also its `overlap`, that of a uniform row
+    (`evenly`), both in per cent, and the `difference` for each label; for a wrong choice with a misconception
+    (`betrays`) its name, the belief and the correction.
     """
     return _JUDGES[posed["ask"]](posed, truth, guess)
 
@@ -66,7 +66,7 @@ def _index(count: int, guess: object, options: str) -> int:
 def _number(value: object) -> float:
     try:
         number = float(value) if type(value) in (int, float) else math.nan  # type: ignore[arg-type]
-    except OverflowError:  # of hundreds of digits
+    except OverflowError:  # an int of hundreds of digits
         number = math.nan
     if not math.isfinite(number):
         raise ValueError("A guess is a number.")
@@ -137,7 +137,7 @@ def _judge_word(posed: Posed, truth: Posed, guess: int) -> Json:
 
 def _judge_row(posed: Posed, truth: Posed, guess: list[float]) -> Json:
     row: list[float] = truth["answer"]
-    # Rounded once, so that whoever writes them writes the same.
+    # Rounded here, so that all pages show the same numbers.
     common, even = round(overlap(guess, row)), round(overlap([100 / len(row)] * len(row), row))
     sentence = gettext(
         "{common} % of your row lies where the head looks; shared out evenly, it would be {evenly} %.",
@@ -169,7 +169,7 @@ def _judge_head(posed: Posed, truth: Posed, guess: list[int]) -> Json:
 
 def _judge_number(posed: Posed, truth: Posed, guess: float) -> Json:
     off = guess - truth["answer"]
-    # Two shares lie some points apart: 20 % is no 10 % more than 10 %.
+    # Percentages differ by percentage points.
     unit = gettext("points") if posed["unit"] == "%" else posed["unit"]
     span = posed["most"] - posed["least"]
     right = abs(off) <= max(CLOSE_TOLERANCE * span, posed["step"] / 2)

@@ -1,4 +1,4 @@
-"""The language in which a lesson names what is to be computed: answers, claims, and numbers in its texts.
+"""The expression language of lessons, for answers, claims, and numbers in their texts.
 
     row of encoder 2.2 from "it"                        all weights of a row, in per cent
     top key of cross 3.1 from "elle"                    the word that a row looks at most
@@ -15,7 +15,7 @@
     effect of leaving out "street" on "elle"            how much less probable it becomes, in nats
     similarity of positions 3 and 5                     the cosine of two positional encodings
 
-Any of them may be followed by what is different about the run: `for "another sentence"`, `as "another translation"`,
+An expression may be followed by changes of the run: `for "another sentence"`, `as "another translation"`,
 `without cross 3.1, cross 3.2`, `with no-scaling` (a mistake), `at step 281` (of the training), `model reverse`. A word
 is named by its text, its second occurrence as "the"#2, or as `first word` or `last word`; a row of cross or decoder is
 named by the word that it writes. Two values are compared by = != < <= > >= or has, and `and` joins conditions. In a
@@ -33,10 +33,10 @@ from headlight.teaching.mistakes import RUNNABLE
 from transformer.quoting import quoted
 
 MAX_POSITION = 1_000_000
-MAX_BEAM = 20
+MAX_BEAM_SIZE = 20
 MAX_STEP = 1_000_000_000  # of a training
 KINDS = ("encoder", "decoder", "cross")
-FIRST, LAST = 1, -1
+FIRST_WORD, LAST_WORD = 1, -1
 OPERATORS = ("=", "!=", "<", "<=", ">", ">=", "has")
 _TOKEN = re.compile(r'\s*("[^"]*"(?:#\d+)?|\d+\.\d+|-?\d+(?:\.\d+)?|[a-z_][\w-]*|!=|<=|>=|[=<>,%])')
 
@@ -53,7 +53,7 @@ class Head(NamedTuple):
 
 
 class TokenReference(NamedTuple):
-    """A token by its text and its occurrence, counted from 1; without a text the FIRST or LAST with a letter."""
+    """A token by its text and its occurrence, from 1; without a text the FIRST_WORD or LAST_WORD with a letter."""
 
     text: str
     occurrence: int = 1
@@ -76,7 +76,7 @@ class Expression:
     """An expression: `what` names the computation, the other fields its arguments."""
 
     what: str
-    text: str = ""  # as it was written
+    text: str = ""  # the source text
     head: Head | None = None
     words: tuple[TokenReference, ...] = ()
     measure: str = ""
@@ -86,8 +86,8 @@ class Expression:
     largest: bool = True
     positions: tuple[int, int] = (0, 0)
     run: Run = Run()
-    parts: tuple[Expression, ...] = ()  # of a comparison, or of several
-    share: bool = False  # written in per cent
+    parts: tuple[Expression, ...] = ()  # of a comparison or a conjunction
+    share: bool = False  # whether it is written as a percentage
 
 
 def measure_names() -> dict[str, str]:
@@ -216,7 +216,7 @@ class _ExpressionParser:
         if self.take("by", "greedy"):
             beam = 1
         elif self.take("by", "beam"):
-            beam = self.at_most(MAX_BEAM, "a beam size")
+            beam = self.at_most(MAX_BEAM_SIZE, "a beam size")
         return self.with_run(Expression("translation", number=beam))
 
     # ---- its words -------------------------------------------------------------------------------------------------
@@ -225,7 +225,7 @@ class _ExpressionParser:
         return self.next(r'"[^"]*"', "a text in quotation marks")[1:-1]
 
     def word(self) -> TokenReference:
-        for name, end in (("first", FIRST), ("last", LAST)):
+        for name, end in (("first", FIRST_WORD), ("last", LAST_WORD)):
             if self.take(name, "word"):
                 return TokenReference("", end)
         text, _, occurrence = self.next(r'"[^"]+"(#[1-9]\d?)?', 'a word, as "it",').rpartition("#")

@@ -16,7 +16,7 @@ from headlight import analysis
 from headlight.analysis.layout import measure_trace
 from headlight.checkpoints import snapshots, step_of
 from headlight.language import gettext
-from headlight.teaching.lessons.language import FIRST, Expression, Head, Run, TokenReference, measure_names
+from headlight.teaching.lessons.language import FIRST_WORD, Expression, Head, Run, TokenReference, measure_names
 from headlight.teaching.mistakes import break_translator
 from transformer.checkpoint import Checkpoint
 from transformer.checkpoint.native import load_weights
@@ -31,7 +31,7 @@ Opener = Callable[[str], Translator]
 
 @dataclass(frozen=True)
 class Row:
-    """A head's row: the keys that may be looked at, and their shares in per cent."""
+    """A row of a head: the keys that are not masked, and their weights in per cent."""
 
     labels: list[str]
     shares: list[float]
@@ -43,7 +43,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Extreme:
-    """The head that stands out, [layer, head] from 1, and the measure of all, [L][H]."""
+    """The head with the largest or smallest measure, [layer, head] from 1, and the measures of all heads, [L][H]."""
 
     head: list[int]
     values: list[list[float]]
@@ -82,7 +82,7 @@ class LessonComputer:
                 raise ValueError(
                     gettext("There is no word to ask about among the tokens: {tokens}.", tokens=" ".join(labels))
                 )
-            return spoken[0 if word.occurrence == FIRST else -1]
+            return spoken[0 if word.occurrence == FIRST_WORD else -1]
         same = [i for i, label in enumerate(labels) if label == word.text]
         if len(same) < word.occurrence:
             listed = " ".join(labels)

@@ -19,7 +19,7 @@ from headlight.teaching.misconceptions import in_words
 from transformer.quoting import quoted
 from transformer.trace import Trace
 
-ANSWER_EXPRESSIONS = {"word": ("top",), "row": ("row",), "head": ("extreme",)}  # what answers a question of each kind
+ANSWER_EXPRESSIONS = {"word": ("top",), "row": ("row",), "head": ("extreme",)}  # by kind of question
 
 
 def base(step: Step) -> Run:
@@ -28,17 +28,17 @@ def base(step: Step) -> Run:
 
 
 def pose(step: Step, measuring: LessonComputer) -> Json:
-    """Return the question, with nothing in it that tells the answer.
+    """Return the question without its answer.
 
     Raises ValueError where the model has no such view.
     """
     posed: Json = {"ask": step.ask, "question": _text(step.question, measuring)}
-    return posed | _POSED[step.ask](step, measuring)
+    return posed | _QUESTIONS[step.ask](step, measuring)
 
 
 def truth(step: Step, measuring: LessonComputer) -> Json:
     """Return the answer in the form that `judging` expects, and the explanation with its numbers filled in."""
-    return _TRUE[step.ask](step, measuring) | {"explanation": _text(step.explanation, measuring)}
+    return _ANSWERS[step.ask](step, measuring) | {"explanation": _text(step.explanation, measuring)}
 
 
 HEAD_NAMES = {
@@ -54,7 +54,7 @@ def introduction(step: Step, measuring: LessonComputer) -> str:
 
 
 def failing(step: Step, measuring: LessonComputer) -> list[str]:
-    """Return the claims of a step that do not hold, and what else its texts get wrong about this model."""
+    """Return the claims of a step that do not hold, and other errors of its texts about this model."""
     return [claim.text for claim in step.claims if not measuring(claim)]
 
 
@@ -223,7 +223,7 @@ def _true_choice(step: Step, measuring: LessonComputer) -> Json:
 
 
 def betrayed(step: Step) -> Json:
-    """Return what each choice betrays, in the order in which they are shown, if one does."""
+    """Return the misconception behind each choice, in the order on screen; {} if there is none."""
     names = [step.options[i].betrays for i in shuffled(step)]
     return {"betrays": [in_words(name) if name else None for name in names]} if any(names) else {}
 
@@ -249,7 +249,7 @@ def _true_order(step: Step, measuring: LessonComputer) -> Json:
     return {"answer": order, "values": values}
 
 
-_POSED = {
+_QUESTIONS = {
     "word": _pose_row,
     "row": _pose_row,
     "head": _pose_head,
@@ -257,7 +257,7 @@ _POSED = {
     "choice": _pose_choice,
     "order": _pose_order,
 }
-_TRUE = {
+_ANSWERS = {
     "word": _true_word,
     "row": _true_row,
     "head": _true_head,

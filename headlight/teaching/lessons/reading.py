@@ -23,7 +23,7 @@
     ### Explanation
     It gives {weight of encoder 2.2 from "it" to "wide" in %} to “wide”.
 
-Right answers are never typed: they are named, and `headlight.teaching.lessons.measuring` computes them from the model.
+Right answers are expressions, which `headlight.teaching.lessons.measuring` computes from the model.
 """
 
 from __future__ import annotations

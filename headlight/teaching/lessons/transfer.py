@@ -1,4 +1,4 @@
-"""The last step of a lesson: its question once more, about a sentence that the learner types.
+"""The transfer step of a lesson: its question again, about a sentence that the learner types.
 
 A lesson names one in its front matter, as `transfer: cross`. The answer is computed from the model on that sentence,
 like every other.
@@ -149,7 +149,7 @@ def sentence_of(typed: object) -> str:
     """Return the typed sentence on one line. Raises ValueError, in words for the learner, if it is not a sentence."""
     if not isinstance(typed, str) or len(typed) > 10 * MAX_SENTENCE_CHARACTERS:
         raise ValueError(gettext("Type one sentence of at most {most} characters.", most=MAX_SENTENCE_CHARACTERS))
-    controls = ("Cc", "Cs", "Co", "Cn")  # of line breaks, and what no font has
+    controls = ("Cc", "Cs", "Co", "Cn")  # control characters, and those that no font has
     sentence = " ".join("".join(" " if unicodedata.category(sign) in controls else sign for sign in typed).split())
     if not any(map(str.isalpha, sentence)):
         raise ValueError(gettext("Type a sentence with at least one word."))

@@ -1,4 +1,4 @@
-"""A lesson in another language: its words, laid over the original's views, questions and computed answers.
+"""A lesson in another language: translated texts, with the original's views, questions and computed answers.
 
 lessons/fr/it.md translates lessons/en/it.md: the same steps with the same sections, and in its texts the same
 {expressions}. It has no view, ask, answer, range or claim and no {if ...} behind a choice: those are the original's;
@@ -15,7 +15,7 @@ only the unit of a range is translated, as `unit: têtes` below the name of the 
     ### Question
     ...
 
-`translates` is a checksum of the words of the original: who changes them finds out which translations to read again.
+`translates` is a checksum of the original's texts: when they change, it shows which translations need a review.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _UNIT = re.compile(r"(range: \S+ to \S+ by \S+ )(\S.*)")
 
 
 def in_language(original: Path, lesson: Lesson, language: str) -> Lesson:
-    """Return the lesson in a language; as it is where that has no translation, or one that does not fit any more."""
+    """Return the lesson in a language, or the original where its translation is missing or outdated."""
     path = translated_lesson(original, language)
     if language == ORIGINAL or original.parent.name != ORIGINAL or not path.is_file():
         return lesson
@@ -50,7 +50,7 @@ def in_language(original: Path, lesson: Lesson, language: str) -> Lesson:
 
 
 def read_translation(path: Path, original: Path, lesson: Lesson) -> Lesson:
-    """Return a lesson with the words of a translation. Raises ValueError naming what the two do not have in common."""
+    """Return a lesson with the texts of a translation. Raises ValueError naming where their structures differ."""
     merged = _merged(_lines(original), _lines(path), f"{path.parent.name}/{path.name}")
     translated = parse_lesson("\n".join(merged), lesson.name, f"{path.parent.name}/{path.name}")
     for step, step_before in zip(translated.steps, lesson.steps, strict=True):
@@ -136,7 +136,7 @@ def _choices(step: list[str]) -> list[int]:
 
 
 def begin(language: str, name: str) -> Path:
-    """Write a lesson's English words to where its translation will be. Raises ValueError where there is one already."""
+    """Write a lesson's English texts as a draft of its translation. Raises ValueError where there is one already."""
     original = lessons() / f"{name}.md"
     path = translated_lesson(original, language)
     if path.exists():
@@ -156,7 +156,7 @@ def begin(language: str, name: str) -> Path:
 
 
 def confirm(language: str, name: str) -> Path:
-    """Write the checksum of the English lesson of today into its translation, which somebody read against it."""
+    """Write the checksum of the current English lesson into its translation, after a review of the translation."""
     original = lessons() / f"{name}.md"
     path, lesson = translated_lesson(original, language), read(original)
     read_translation(path, original, lesson)  # says what does not fit
