@@ -16,7 +16,7 @@ from headlight.corpora.preview import preview
 from headlight.machine import cores, threads
 from headlight.runs import RunFolder, steer, work
 from headlight.runs.cautions import cautions, shared
-from headlight.runs.preparing import doubled, known_by_heart
+from headlight.runs.preparing import count_duplicates, is_scored_on_training
 from headlight.runs.recipe import Recipe
 from headlight.runs.run_status import status
 from tests.small_run import NUMBERS, new_run, small_recipe, wait_until
@@ -121,11 +121,11 @@ def test_validation_pairs_that_are_trained_on_are_left_out_and_said(tmp_path: Pa
     new = [f"{a} {b} one\tone {b} {a}\n" for a in NUMBERS[:1] for b in NUMBERS]
     run = run_with_validation(tmp_path, known + new)
     assert work(run.path) == "finished"
-    assert doubled(run) == 20
+    assert count_duplicates(run) == 20
     assert "20 of the 30 validation pairs are also in the training data" in run.log.read_text()
     assert "of 10 sentences" in run.log.read_text()
     assert '"sentences": 10' in run.metrics.read_text()
-    assert not known_by_heart(run)
+    assert not is_scored_on_training(run)
 
 
 def test_a_validation_that_is_all_trained_on_is_refused(tmp_path: Path) -> None:

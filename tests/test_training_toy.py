@@ -12,7 +12,7 @@ from headlight.corpora.corpora import open_corpus
 from headlight.corpora.encoded import SMALL_CORPUS_PAIRS, Encoded, learn_tokenizers
 from headlight.corpora.pairs import Pair, Pairs
 from headlight.runs import Metrics, Recipe, work
-from headlight.runs.preparing import known_by_heart
+from headlight.runs.preparing import is_scored_on_training
 from headlight.runs.run_status import status
 from tests.small_run import finished_run, new_run, small_recipe
 from ui.training.draft import defaults, drafted
@@ -33,7 +33,7 @@ def test_the_toy_run_ends_as_the_tutorials_does_and_with_a_start_and_an_end_it_t
         recipe = drafted("toy", values | {"framing": framing}, ()).recipe
         assert recipe is not None and recipe.training.steps == 20
         run = finished_run(tmp_path, framing, replace(recipe, threads=1))
-        assert known_by_heart(run)
+        assert is_scored_on_training(run)
         assert "nothing is held out. The scores are on the pairs that are trained on" in run.log.read_text()
         losses[framing] = Metrics(run.path).read()[-1]["loss"]
         last = load_translator(run.checkpoint(20))

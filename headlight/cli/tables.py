@@ -23,7 +23,7 @@ from headlight.corpora.pairs import Rejected
 from headlight.formatting import plural
 from headlight.tables.columns import Columns, RowKind, column_types, columns_of
 from headlight.tables.files import SUFFIXES, Summary, Table, write_table
-from headlight.tables.passes import Computed, explained, traced, watched
+from headlight.tables.passes import Computed, explain_rows, trace_rows, watch_rows
 from headlight.tables.sentences import Row, read_rows, windows
 from transformer.extras import require_package
 from transformer.quoting import short
@@ -78,7 +78,7 @@ def why_table(options: argparse.Namespace) -> None:
     taps = [head.tap() for head in off]
 
     def compute(window: list[Row]) -> Iterator[Computed[Columns]]:
-        for computed in explained(translator, window, not options.no_left_out, taps):
+        for computed in explain_rows(translator, window, not options.no_left_out, taps):
             yield computed if isinstance(computed, Rejected) else (computed[0], columns_of(computed[1], "steps"))
 
     _write(request, compute)
@@ -93,7 +93,7 @@ def trace_table(options: argparse.Namespace) -> None:
     request = TableRequest(files[0], Path(options.out), options.rows, _native(options.checkpoint, settings))
     translator = load_translator(options.checkpoint, options.device, options.dtype)
     make = partial(columns_of, rows=options.rows)
-    _write(request, lambda window: traced(translator, window, make, beam_size=options.beam))
+    _write(request, lambda window: trace_rows(translator, window, make, beam_size=options.beam))
 
 
 def watch(options: argparse.Namespace) -> None:
@@ -104,7 +104,7 @@ def watch(options: argparse.Namespace) -> None:
 
     def compute(window: list[Row]) -> Iterator[Computed[Columns]]:
         computed: Computed[Trace]
-        for computed in watched(model, tokenizer, window, {}):
+        for computed in watch_rows(model, tokenizer, window, {}):
             yield computed if isinstance(computed, Rejected) else (computed[0], columns_of(computed[1], options.rows))
 
     _write(request, compute)

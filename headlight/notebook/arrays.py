@@ -1,4 +1,4 @@
-"""A trace of attention that somebody else's model computed.
+"""Build a trace from the attention arrays of any model.
 
 Letters: L layers, H heads, Q queries (rows), K keys (columns), S source tokens, T target tokens that the decoder reads.
 """
@@ -15,8 +15,8 @@ from transformer.quoting import quoted, short
 from transformer.tokenizers import label, word_groups
 from transformer.trace import Tokens, Trace
 
-UNKNOWN_LABEL = "…"  # what the last position writes, where nobody said
-_SPECIAL = re.compile(r"<.+>|\[.+\]")  # "<s>", "[CLS]"
+UNKNOWN_LABEL = "…"  # of the token that the last position writes, if unknown
+_SPECIAL_TOKEN = re.compile(r"<.+>|\[.+\]")  # "<s>", "[CLS]"
 
 
 def trace_of(
@@ -29,7 +29,7 @@ def trace_of(
 ) -> Trace:
     """Return the trace of these patterns, [L, H, Q, K] each, over these tokens, as `headlight.show` takes them.
 
-    Log-probabilities are NaN. Raises ValueError where something does not fit, naming the argument.
+    Log-probabilities are NaN. Raises ValueError naming the argument that does not fit.
     """
     arrays = {"encoder": encoder, "decoder": decoder, "cross": cross}
     patterns = {name: patterns_of(name, value) for name, value in arrays.items() if value is not None}
@@ -78,7 +78,7 @@ def patterns_of(name: str, value: Any) -> np.ndarray:
         stacked = np.stack(arrays) if isinstance(value, (list, tuple)) else arrays[0]
     except (TypeError, ValueError):
         raise ValueError(
-            f"{name} is {described(value)}; give an array [layers, heads, rows, columns], or layers of one shape."
+            f"{name} is {describe_value(value)}; give an array [layers, heads, rows, columns], or layers of one shape."
         ) from None
     if stacked.ndim == 5 and stacked.shape[1] == 1:
         stacked = stacked[:, 0]
@@ -98,13 +98,13 @@ def _array(layer: Any) -> np.ndarray:
     if hasattr(layer, "detach"):  # a tensor, wherever it is and whatever its precision
         layer = layer.detach().cpu().float()
     array = np.asarray(layer)
-    if array.dtype.kind not in "biuf":  # complex numbers would lose a part, and texts be read as numbers
+    if array.dtype.kind not in "biuf":  # complex numbers would lose a part, and texts be parsed as numbers
         raise TypeError(f"{array.dtype} are no weights")
-    with np.errstate(over="ignore"):  # what float32 has no room for is refused as infinite
+    with np.errstate(over="ignore"):  # numbers too large for float32 become infinite and are refused
         return np.ascontiguousarray(array, dtype=np.float32)
 
 
-def described(value: Any) -> str:
+def describe_value(value: Any) -> str:
     """Describe a value that is not weights: of an array the type, dtype and shape."""
     layers = value if isinstance(value, (list, tuple)) else [value]
     if not layers or not all(hasattr(layer, "shape") and hasattr(layer, "dtype") for layer in layers):
@@ -132,8 +132,8 @@ def texts_of(name: str, tokens: Sequence[str] | None) -> list[str]:
 
 
 def tokens_of(texts: Sequence[str]) -> Tokens:
-    """Return tokens of which only the spelling is known: names in brackets are special, and "▁" begins a word."""
-    special = [bool(_SPECIAL.fullmatch(text)) or text == UNKNOWN_LABEL for text in texts]
+    """Return tokens from their spelling alone: names in brackets are special, and "▁" begins a word."""
+    special = [bool(_SPECIAL_TOKEN.fullmatch(text)) or text == UNKNOWN_LABEL for text in texts]
     return Tokens([-1] * len(texts), list(texts), [label(text) for text in texts], word_groups(texts, special), special)
 
 

@@ -1,6 +1,6 @@
-"""Pack the data of a cell: all weights of a small trace; of a large one a layer of each kind, and all thumbnails.
+"""Pack the data of a cell: all weights of a small trace; one layer per kind and all thumbnails of a large one.
 
-Letters: L layers, H heads, Q queries (rows), K keys (columns). js/cell.js documents the message and takes it.
+Letters: L layers, H heads, Q queries (rows), K keys (columns). js/cell.js documents and reads the message.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from headlight.viewer.export import CAUTION
 from headlight.viewer.packing import labels_header, overview_parts, pack
 from transformer.trace import Kind, Patterns, Trace
 
-WEIGHT_STEPS = 10_000  # to which weights are rounded, from 0 to the weight with the full colour
+WEIGHT_STEPS = 10_000  # levels that weights are rounded to, up to the weight with the full colour
 MAX_SENT_WEIGHTS = 4_000_000  # about 5 MB of a saved notebook; of a larger trace the other layers stay in the kernel
 
 
 def cell_payload(trace: Trace, selected: tuple[Kind, int, int], words: bool, theme: str | None) -> bytes:
-    """Return the views of `trace` as they begin, compressed."""
+    """Return the compressed data of the views of `trace` at the start."""
     every = sum(trace.pattern(kind).size for kind in trace.kinds) <= MAX_SENT_WEIGHTS
     headers: dict[str, Any] = {}
     arrays: dict[str, NDArray[Any]] = {}
@@ -49,7 +49,7 @@ def cell_payload(trace: Trace, selected: tuple[Kind, int, int], words: bool, the
 
 
 def weights_message(trace: Trace, kind: str, layer: int, head: int, whole_layer: bool) -> bytes:
-    """Return the exact weights of one head, and with `whole_layer` those of all heads of its layer in steps.
+    """Return the exact weights of one head, and with `whole_layer` the quantized ones of its whole layer.
 
     Raises ValueError for a head that the trace lacks.
     """
@@ -58,18 +58,18 @@ def weights_message(trace: Trace, kind: str, layer: int, head: int, whole_layer:
         raise ValueError(f"There is no layer {layer}, head {head}, counted from 0, of {kind} attention.")
     arrays: dict[str, NDArray[Any]] = {"weights": patterns[layer, head].astype(np.float32)}
     if whole_layer:
-        arrays |= in_steps(patterns[layer], _peak(patterns))
+        arrays |= quantize(patterns[layer], _peak(patterns))
     return pack({"kind": kind, "layer": layer, "head": head}, arrays)
 
 
-def in_steps(weights: NDArray[np.floating], peak: float) -> dict[str, NDArray[np.uint8]]:
-    """Return the weights in steps of peak / WEIGHT_STEPS, upper and lower bytes apart, which compresses better."""
+def quantize(weights: NDArray[np.floating], peak: float) -> dict[str, NDArray[np.uint8]]:
+    """Quantize weights to multiples of peak / WEIGHT_STEPS; high and low bytes apart compress better."""
     steps = np.rint(weights * (WEIGHT_STEPS / peak)).astype(np.uint16)
     return {"high": (steps >> 8).astype(np.uint8), "low": (steps & 255).astype(np.uint8)}
 
 
 def _peak(patterns: Patterns) -> float:
-    """Return the weight with the full colour: 1, or what a head that was scaled up reaches."""
+    """Return the weight with the full colour: 1, or more if a head was scaled up."""
     return max(1.0, *(float(layer.max()) for layer in patterns))
 
 
@@ -88,13 +88,13 @@ def _kind(trace: Trace, kind: Kind, here: list[int]) -> tuple[dict[str, Any], di
         "note": row_note(patterns),
         "words": None,
     }
-    arrays: dict[str, NDArray[Any]] = dict(in_steps(patterns[here], peak))
+    arrays: dict[str, NDArray[Any]] = dict(quantize(patterns[here], peak))
     for name, layout in layouts.items():
         weights = layout.apply(patterns)
         says = descriptions(trace, layout, measures(trace, layout))
         overview, thumbs = overview_parts(weights, layout.masked, says, peak=_peak(weights), columns=layout.columns)
         header["off"] = overview["off"]
-        header[name] = _face(layout, overview, name == "words")
+        header[name] = _labels_and_captions(layout, overview, name == "words")
         suffix = " words" if name == "words" else ""
         arrays[f"masked{suffix}"] = layout.masked.astype(np.uint8)
         if not is_complete:
@@ -102,7 +102,7 @@ def _kind(trace: Trace, kind: Kind, here: list[int]) -> tuple[dict[str, Any], di
     return header, arrays
 
 
-def _face(layout: Layout, overview: dict[str, Any], merged: bool) -> dict[str, Any]:
+def _labels_and_captions(layout: Layout, overview: dict[str, Any], merged: bool) -> dict[str, Any]:
     """Return the tokens of a kind of attention, as they are or merged to words, and the captions of its heads."""
     return {
         **{name: value for name, value in overview.items() if name not in ("layers", "heads", "scale", "off")},

@@ -14,12 +14,12 @@ from headlight.viewer.scripts import VIEWS, style, viewer_script
 from transformer.quoting import short
 from transformer.trace import Kind, Trace
 
-_PICTURE_PIXELS = 320  # of the picture for where no script runs
+_PICTURE_PIXELS = 320  # of the fallback picture, for where no script runs
 
 
 @cache
 def _viewer() -> str:
-    """Return a function that makes all of the viewer anew, so that cells show each other nothing."""
+    """Return the script of a function that creates a separate viewer, so that cells share no state."""
     look = json.dumps(style("cell") + style("views") + style("viewer"))
     code = viewer_script(*VIEWS, "cell", shared_on="{}")
     return f"const viewer = () => {{\nconst CELL_STYLE = {look};\n{code}\nreturn {{ drawSaved, drawWidget }};\n}};\n"
@@ -32,10 +32,10 @@ def widget_module() -> str:
 
 
 def saved_html(id: str, payload: bytes, trace: Trace, selected: tuple[Kind, int, int]) -> str:
-    """Return the HTML that draws the views without a kernel; `id` is that of the widget that may take over.
+    """Return the HTML that draws the views without a kernel; `id` is that of the widget that may replace them.
 
-    Without scripts it shows the selected head as a picture. With them it hides the output of a widget that has nothing
-    to draw or cannot be found.
+    Without scripts it shows the selected head as a picture. With them it hides the output of a widget that draws
+    nothing or was not found.
     """
     saved = f"[data-headlight-saved={json.dumps(id)}]:not([hidden])"
     rule = f".jp-OutputArea-child:has({saved}) + .jp-OutputArea-child {{ display: none; }}"

@@ -13,7 +13,7 @@ from IPython import get_ipython
 from IPython.display import display
 
 from headlight.analysis.layout import sharpest
-from headlight.notebook.arrays import described, trace_of
+from headlight.notebook.arrays import describe_value, trace_of
 from headlight.notebook.payload import cell_payload, weights_message
 from headlight.notebook.saved import saved_html, widget_module
 from transformer.quoting import quoted
@@ -52,7 +52,8 @@ def show(
         trace = trace_of(**arrays, source_tokens=source_tokens, target_tokens=target_tokens)
     elif not isinstance(trace, Trace):
         raise ValueError(
-            f"show was given {described(trace)}; give a trace, as model.trace(text) makes it, or arrays: encoder=..."
+            f"show was given {describe_value(trace)}; give a trace, as model.trace(text) makes it, "
+            "or arrays: encoder=..."
         )
     elif names or source_tokens is not None or target_tokens is not None:
         raise ValueError(
@@ -86,7 +87,7 @@ def selected_in(trace: Trace, value: Any) -> Selected:
     try:
         kind, layer, head = value
         layer, head = operator.index(layer), operator.index(head)
-        hash(kind)  # an array or a list names no kind, and what is compared with one may not be true or false
+        hash(kind)  # arrays and lists are no kind, and comparing with an array gives no bool
     except (TypeError, ValueError):
         example = (trace.kinds[-1], 0, 0)
         raise ValueError(f"selected is {quoted(value)}; give (kind, layer, head), such as {example}.") from None
@@ -109,7 +110,7 @@ class View(AnyWidget):
     selected = _Head().tag(sync=True)
     words = t.Bool().tag(sync=True)
     _cell_id = t.Unicode().tag(sync=True)
-    _payload = t.Bytes().tag(sync=True)  # empty until the widget asks for it: the HTML beside it has the same
+    _payload = t.Bytes().tag(sync=True)  # empty until the widget asks for it, since the HTML has the same data
 
     def __init__(
         self, trace: Trace, *, selected: tuple[str, int, int], words: bool, theme: Literal["light", "dark"] | None

@@ -33,7 +33,7 @@ def save(folder: RunFolder, step: int, count: int) -> None:
     remove(part)
     checkpoint_weights = folder.checkpoint(step) / WEIGHTS
     try:
-        os.link(checkpoint_weights, part)  # no room is taken while the checkpoint itself is there
+        os.link(checkpoint_weights, part)  # a link takes no disk space while the checkpoint exists
     except OSError:  # not every file system has hard links
         shutil.copyfile(checkpoint_weights, part)
     os.replace(part, name)

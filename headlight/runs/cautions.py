@@ -16,24 +16,24 @@ from headlight.runs.preparing import MAX_UNKNOWN_SHARE, NONE_HELD_OUT_NOTE, TRAI
 from headlight.runs.recipe import VALIDATE_ON_TRAINING, Recipe
 from headlight.runs.run_status import Status
 
-HIGH_RATE = 0.03  # with Adam, networks of this kind diverge well below it; the paper's rate peaks at 0.0007
-FEW_TOKENS = 256  # of a step: a dozen sentences
+HIGH_LEARNING_RATE = 0.03  # with Adam, networks of this kind diverge well below it; the paper's rate peaks at 0.0007
+FEW_TOKENS_PER_STEP = 256  # about a dozen sentences
 
 
 def cautions(recipe: Recipe, preview: Preview | None = None) -> list[str]:
-    """Return a sentence for each setting that will probably harm; `preview` is of the recipe's corpus."""
+    """Return a sentence for each setting that is probably a mistake; `preview` is of the recipe's corpus."""
     training, texts = recipe.training, []
     if training.warmup >= training.steps:
         texts.append(
             f"The warm-up takes {training.warmup:,} steps and the run has {training.steps:,}: the learning rate only "
             f"rises, to {percent(training.steps / training.warmup)} of its peak. A tenth of the steps is usual."
         )
-    if training.learning_rate > HIGH_RATE:
+    if training.learning_rate > HIGH_LEARNING_RATE:
         texts.append(
             f"A learning rate of {training.learning_rate:g} will probably make the loss explode; 0.001 is usual, and "
             "small networks bear 0.005."
         )
-    if (tokens := training.batch_tokens * training.accumulate) < FEW_TOKENS:
+    if (tokens := training.batch_tokens * training.accumulate) < FEW_TOKENS_PER_STEP:
         texts.append(
             f"A step sees {plural(tokens, 'token')}, or one sentence where that is longer: its "
             "gradient is mostly noise. A batch of 2,048 tokens is usual."
@@ -60,7 +60,7 @@ def shared(n_threads: int | None, alive: Sequence[Status]) -> list[str]:
 def _threads(run: Status) -> int:
     try:
         return threads(RunFolder(run.folder).recipe().threads)
-    except ValueError:  # its files are damaged, and it goes on all the same
+    except ValueError:  # the run goes on although its files are damaged
         return cores()
 
 
@@ -85,7 +85,7 @@ def _held_out(recipe: Recipe, preview: Preview) -> list[str]:
 
 
 def _unknown(preview: Preview) -> list[str]:
-    """Return a caution where the vocabulary lacks half of the tokens of sentences that it was not learned from."""
+    """Return a caution where half of the tokens of new sentences are unknown to the vocabulary."""
     least, side = min((preview.source.covered, "source"), (preview.target.covered, "target"))
     if least >= 1 - MAX_UNKNOWN_SHARE:
         return []

@@ -16,14 +16,14 @@ from headlight.evaluation import Evaluator
 from headlight.runs import intact
 from headlight.runs.averaging import average as average_weights
 from headlight.runs.averaging import can_average
-from headlight.runs.folder import VALIDATION, RunFolder, snapshots
+from headlight.runs.folder import VALIDATION_FILE, RunFolder, snapshots
 from transformer.access import require_private
 from transformer.checkpoint.native import load_weights, save_weights
 from transformer.decoding.strategies import LENGTH_PENALTY
 from transformer.files import remove
 from transformer.quoting import short
 
-MAX_HISTORY_BYTES = 25_000_000  # a folder to ship is cloned by everybody, and they look at few snapshots
+MAX_HISTORY_BYTES = 25_000_000  # everybody who clones the repository downloads it, and few look at the snapshots
 
 
 def export(
@@ -45,7 +45,7 @@ def export(
     source, out = RunFolder(run), Path(out)
     recipe = source.recipe()
     best = best_of(source)
-    if wrong := intact.changed(best, but=intact.STATE_FILES):
+    if wrong := intact.changed_file(best, but=intact.STATE_FILES):
         raise ValueError(f"{short(best)} is damaged: {wrong}. Resume the run, which sets it aside.")
     if out.exists():
         raise ValueError(f"{short(out)} exists already; choose another name, or delete it first.")
@@ -87,7 +87,7 @@ def _ship_history(history: Path, checkpoint: checkpoints.Checkpoint, out: Path) 
 
 def _better(run: RunFolder, best: checkpoints.Checkpoint, mean: checkpoints.Checkpoint) -> checkpoints.Checkpoint:
     """Return the checkpoint with the higher chrF of greedy translations; its card has both scores."""
-    evaluator = Evaluator.of(best, "The validation", JsonLines(run.data / VALIDATION, origin="origin"))
+    evaluator = Evaluator.of(best, "The validation", JsonLines(run.data / VALIDATION_FILE, origin="origin"))
     scores = {name: evaluator(checkpoint).chrf for name, checkpoint in (("best", best), ("mean", mean))}
     chosen = mean if scores["mean"] > scores["best"] else best
     chosen.card["validation_chrF"] = {name: round(score, 2) for name, score in scores.items()}

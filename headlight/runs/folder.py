@@ -4,14 +4,14 @@ config.json     the recipe: data, network, training
 status.json     what the worker is doing, and when it last reported (see run_status.py)
 metrics.jsonl   one line per step, with the scores where it was evaluated
 log.txt         the worker's log
-checkpoints/    step-0001000 and so on: all that is needed to go on from there; `last` and `best` point to two of them.
+checkpoints/    step-0001000 and so on: all that resuming needs; `last` and `best` point to two of them.
                 Damaged ones are set aside as step-0001000.damaged
 weights/        the weights of the last checkpoints, where they are to be averaged
 history/        small snapshots of the weights, where the recipe has any
 data/           the corpus as token ids, and the validation pairs
 notes.json      a note and tags, where somebody wrote any
 control         "pause" or "stop", from the request until the worker has ended
-lock            locked by the worker, so that there is never a second one
+lock            held by the worker, so that there is never a second worker
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from transformer.files import open_regular, read_bytes, read_json, set_aside, wr
 from transformer.quoting import quoted, short
 
 RUNS = Path("runs") if CLONE else runs()
-VALIDATION = "validation.jsonl"
-CORPUS = (FACTS, TOKENS, LENGTHS, VALIDATION)  # what a run must have in its data folder
+VALIDATION_FILE = "validation.jsonl"
+CORPUS_FILES = (FACTS, TOKENS, LENGTHS, VALIDATION_FILE)  # what a run must have in its data folder
 LOG_TAIL_BYTES = 64 * 1024  # the part of a log that is read for its last lines
 
 
 class RunFolder:
-    """The paths of a run, and what both its worker and its readers do with them."""
+    """The paths of a run, with the operations that both its worker and its readers need."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
@@ -186,7 +186,7 @@ class RunFolder:
         write_text(self.control, request)
 
     def request(self) -> str | None:
-        """Return what the worker has been asked for and has not done yet: "pause", "stop" or None."""
+        """Return the request that the worker has not fulfilled yet: "pause", "stop" or None."""
         try:
             request = read_bytes(self.control, 100).strip()
         except (OSError, ValueError):  # there is no such file, or it is a folder
@@ -217,7 +217,7 @@ def model_flaw(path: Path) -> str:
 
 
 def state_flaw(path: Path) -> str:
-    """Return what keeps a training from resuming from a checkpoint at a first look, or ""."""
+    """Return why a training cannot resume from a checkpoint, at a first look, or ""."""
     return model_flaw(path) or intact.flaw(path, dict.fromkeys((OPTIMIZER, POSITION, *intact.recorded(path))))
 
 

@@ -3,7 +3,7 @@
 files.json   the size and the SHA-256 of every other file in the folder, written last
 
 There are two checks: `flaw` looks at names, sizes and forms, which is cheap enough for a page that lists runs, and
-`changed` reads every byte. A folder of an older version without files.json is judged by the forms of its files alone.
+`changed_file` reads every byte. A folder of an older version without files.json is judged by the forms of its files.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from transformer.files import read_json, write_json
 
 CHECKSUM_FILE = "files.json"
 OPTIMIZER, POSITION, RECIPE = "optimizer.safetensors", "training.json", "recipe.json"
-STATE_FILES = (OPTIMIZER, POSITION, RECIPE)  # what a checkpoint of a run has beside the model; see state.py
+STATE_FILES = (OPTIMIZER, POSITION, RECIPE)  # files beside the model in a checkpoint; see state.py
 
 
 def record(folder: Path) -> None:
@@ -32,7 +32,7 @@ def record(folder: Path) -> None:
 
 def flaw(folder: Path, names: Iterable[str]) -> str:
     """Return what is wrong with these files at a first look, without a full stop; "" where nothing is."""
-    if not os.path.isdir(folder):  # unlike `Path.is_dir`, it raises for no name
+    if not os.path.isdir(folder):  # unlike `Path.is_dir`, it never raises
         return f"{folder.name} is not a folder" if os.path.exists(folder) else f"{folder.name} is missing"
     records = recorded(folder)
     for name in names:
@@ -50,8 +50,8 @@ def flaw(folder: Path, names: Iterable[str]) -> str:
     return ""
 
 
-def changed(folder: Path, but: Collection[str] = ()) -> str:
-    """Return which listed file, `but` for some, differs from its record, without a full stop; "" where none does."""
+def changed_file(folder: Path, but: Collection[str] = ()) -> str:
+    """Return which listed file, not in `but`, differs from its record, without a full stop; "" where none does."""
     for name, (_, checksum) in recorded(folder).items():
         if name in but:
             continue

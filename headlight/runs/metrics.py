@@ -16,7 +16,7 @@ from transformer.files import open_regular, remove, set_aside
 from transformer.training.loop import StepReport
 
 MAX_STEPS, MAX_NUMBER = 100_000_000, 1e100
-TAIL_BYTES = 1_000_000  # at the end of the metrics in which the latest scores are looked for
+TAIL_BYTES = 1_000_000  # of the end of the metrics, searched for the latest scores
 STEP_FIELDS = ("loss", "learning_rate", "gradient_norm", "tokens", "seconds", "teacher_forcing", "epoch")
 SCORE_FIELDS = ("loss", "perplexity", "bleu", "chrf", "exact")
 SENTENCES_FIELD = "sentences"  # the number of sentences of an evaluation
@@ -39,8 +39,8 @@ def _scores(evaluation: Evaluation) -> dict[str, float]:
     return {name: getattr(evaluation, name) for name in (*SCORE_FIELDS, SENTENCES_FIELD)}
 
 
-def sound_line(text: bytes) -> dict[str, Any] | None:
-    """Parse a line of metrics.jsonl; None where it is incomplete, or has something that no worker writes."""
+def parse_line(text: bytes) -> dict[str, Any] | None:
+    """Parse a line of metrics.jsonl; None where it is incomplete or no worker can have written it."""
     try:
         line = json.loads(text)
     except (ValueError, RecursionError):
@@ -75,7 +75,7 @@ def latest_evaluation(folder: RunFolder) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     for text in reversed(lines):
-        if b'"evaluation"' in text and (line := sound_line(text)) is not None:
+        if b'"evaluation"' in text and (line := parse_line(text)) is not None:
             return dict(line["evaluation"])
     return {}
 
@@ -83,9 +83,8 @@ def latest_evaluation(folder: RunFolder) -> dict[str, Any]:
 class Journal:
     """The metrics file of a run that goes on after step `step`; with `events` also TensorBoard's files.
 
-    Lines of later steps are dropped, and lines that cannot be read; where steps are lost that way, the old file is set
-    aside, `lost` counts them and `repair` is a sentence about it. The file is replaced by a new one, so that a reader
-    notices.
+    Lines of later steps and unreadable lines are dropped. Where steps are lost that way, the old file is set aside,
+    `lost` counts them and `repair` is a sentence about it. The file is replaced by a new one, so that readers notice.
     """
 
     def __init__(self, folder: RunFolder, step: int, events: bool) -> None:
@@ -95,7 +94,7 @@ class Journal:
         folder.metrics.touch()
         with open_regular(folder.metrics) as old, open(part, "wb") as new:
             for text in old:
-                line = sound_line(text)
+                line = parse_line(text)
                 if line is None:
                     broken += 1
                 elif last < line["step"] <= step:
@@ -172,7 +171,7 @@ class Metrics:
         complete = content[: content.rfind(b"\n") + 1]
         self._offset += len(complete)
         for text in complete.splitlines():
-            line = sound_line(text)
-            if line is not None:  # else cut off by a full disk or a power cut; the run replaces it when it resumes
+            line = parse_line(text)
+            if line is not None:  # else it was truncated by a full disk or a power cut; resuming replaces it
                 self.lines.append(line)
         return self.lines

@@ -21,7 +21,7 @@ from headlight.corpora.varied import Varied
 from headlight.evaluation import Evaluator
 from headlight.formatting import percent
 from headlight.runs import intact, state
-from headlight.runs.folder import VALIDATION, RunFolder
+from headlight.runs.folder import VALIDATION_FILE, RunFolder
 from headlight.runs.recipe import VALIDATE_ON_TRAINING, Recipe
 from headlight.runs.state import Position
 from headlight.runs.status_writer import StatusWriter
@@ -33,7 +33,7 @@ from transformer.model import Transformer
 REPORT_FILE = "report.json"  # in the run's data folder: how many pairs were read, used and rejected, and two fields:
 DUPLICATES_FIELD = "validation_in_training"  # the number of validation pairs left out because training has them
 VALIDATED_ON_TRAINING_FIELD = "validated_on_training"  # whether the scores are on training pairs
-MAX_SCORED_PAIRS = 1_000  # of the training data, where the recipe validates on it
+MAX_SCORED_PAIRS = 1_000  # if a recipe validates on its training data
 MAX_UNKNOWN_SHARE = 0.5  # of the tokens of a side
 NONE_HELD_OUT_NOTE = f"The corpus has fewer than {MIN_PAIRS} pairs and no part to validate on, so nothing is held out."
 TRAINING_SCORES_NOTE = "The scores are on the pairs that are trained on: they say what is known by heart."
@@ -50,7 +50,7 @@ def prepare(folder: RunFolder, writer: StatusWriter) -> None:
     checkpoint = _begin(folder, recipe, splits.train, writer)
     prepare_corpus(folder, recipe, splits, checkpoint, writer)
     folder.write_recipe(replace(recipe, model=checkpoint.model.config))
-    if folder.metrics.exists() and folder.metrics.stat().st_size:  # those of checkpoints that are lost
+    if folder.metrics.exists() and folder.metrics.stat().st_size:  # of an earlier training whose checkpoints are lost
         set_aside(folder.metrics)
     folder.metrics.write_bytes(b"")
     state.save(folder, checkpoint, {}, Position(steps=recipe.training.steps))
@@ -113,9 +113,9 @@ def prepare_corpus(
             f"{duplicates:,} of the {duplicates + len(pairs):,} validation pairs are also in the training data; "
             "they are left out of the validation."
         )
-    Evaluator.of(checkpoint, validation.name, pairs)  # raises where there is nothing to evaluate on
+    Evaluator.of(checkpoint, validation.name, pairs)  # raises ValueError if there is no pair to evaluate on
     records = ({"source": pair.source, "target": pair.target, "origin": pair.origin} for pair in pairs)
-    write_text(folder.data / VALIDATION, "".join(json.dumps(record) + "\n" for record in records))
+    write_text(folder.data / VALIDATION_FILE, "".join(json.dumps(record) + "\n" for record in records))
     facts = {
         **vars(examples.report),
         DUPLICATES_FIELD: duplicates,
@@ -135,7 +135,7 @@ def _require_known(examples: Encoded) -> None:
             )
 
 
-def known_by_heart(folder: RunFolder) -> bool:
+def is_scored_on_training(folder: RunFolder) -> bool:
     """Return whether a run is scored on the pairs that it is trained on."""
     try:
         return read_json(folder.data / REPORT_FILE)[VALIDATED_ON_TRAINING_FIELD] is True
@@ -143,8 +143,8 @@ def known_by_heart(folder: RunFolder) -> bool:
         return False
 
 
-def doubled(folder: RunFolder) -> int:
-    """Return how many validation pairs a run left out because the training data have them too; 0 where unknown."""
+def count_duplicates(folder: RunFolder) -> int:
+    """Count the validation pairs that were left out because training has them too; 0 where unknown."""
     try:
         count = read_json(folder.data / REPORT_FILE)[DUPLICATES_FIELD]
     except (ValueError, KeyError, TypeError):

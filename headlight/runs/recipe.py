@@ -1,4 +1,4 @@
-"""The recipe of a run: all that decides what is trained, as `config.json` keeps it."""
+"""The recipe of a run: the data, network and training settings that `config.json` stores."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from headlight.corpora.encoded import Framing
 from headlight.corpora.pairs import MAX_CHARACTERS, FirstRows
 from headlight.corpora.preview import PREVIEW_ROWS
 from headlight.corpora.slots import Slots, slot_languages
-from headlight.runs.intact import STATE_FILES, changed
+from headlight.runs.intact import STATE_FILES, changed_file
 from headlight.runs.settings import SEQUENCE_FIELDS
 from headlight.teaching.mistakes import MISTAKES, TRAINABLE
 from transformer.checkpoint.native import WEIGHTS
@@ -161,7 +161,7 @@ class Recipe:
             raise ValueError(f"{short(path)} is not the recipe of a run: {error}") from None
 
     def check(self) -> None:
-        """Raise ValueError where the data cannot be opened or has no pair, before a run is started in vain."""
+        """Raise ValueError where the data cannot be opened or has no pair, before a run is started."""
         corpora = [open_parts(self.data, self.folder, self.max_characters)[0]]
         if self.slots:
             corpora = [Slots(corpora[0], self.slots, slot_languages(self.data))]
@@ -185,7 +185,7 @@ class Recipe:
         """Raise ValueError unless the network has the paper's layers and special tokens as in training."""
         if not (start / WEIGHTS).is_file():
             raise ValueError(f"There is no checkpoint in {short(start)} to start from.")
-        if wrong := changed(start, but=STATE_FILES):
+        if wrong := changed_file(start, but=STATE_FILES):
             raise ValueError(f"{short(start)} is damaged: {wrong}. Start from another checkpoint.")
         network = load(start).model.config
         if type(network) is not ModelConfig:
@@ -263,7 +263,7 @@ def _changes(model: ModelConfig, name: str) -> dict[str, Any]:
     """Return what has to be changed in a preset's network to get `model`, by the names of the flags."""
     start, changed = preset(name, model.source_vocab_size, model.target_vocab_size), {}
     for f in fields(ModelConfig):
-        if f.name in SEQUENCE_FIELDS:  # which the tokenizers and the framing decide
+        if f.name in SEQUENCE_FIELDS:  # these follow from the tokenizers and the framing
             continue
         value, usual = getattr(model, f.name), getattr(start, f.name)
         if isinstance(value, StackConfig):

@@ -12,13 +12,13 @@ from headlight import checkpoints
 from headlight.corpora.files import JsonLines
 from headlight.corpora.packed import LENGTHS, TOKENS, Packed
 from headlight.runs import intact, state
-from headlight.runs.folder import CORPUS, VALIDATION, RunFolder
+from headlight.runs.folder import CORPUS_FILES, VALIDATION_FILE, RunFolder
 from headlight.runs.preparing import prepare_corpus, recipe_corpora
 from headlight.runs.recipe import Recipe
 from headlight.runs.status_writer import StatusWriter
 from transformer.files import set_aside
 
-CHECK_SECONDS = 600.0  # that reading a checkpoint or the corpus may take without a heartbeat
+CHECK_SECONDS = 600.0  # the longest time without a heartbeat while a checkpoint or the corpus is read
 
 
 def repair(folder: RunFolder, writer: StatusWriter) -> None:
@@ -78,7 +78,7 @@ def _set_aside_checkpoints(folder: RunFolder, writer: StatusWriter) -> None:
 def _weights_note(path: Path) -> str:
     """Return a sentence where a new run can start from the weights of a damaged checkpoint, else ""."""
     try:
-        if intact.changed(path, but=intact.STATE_FILES):
+        if intact.changed_file(path, but=intact.STATE_FILES):
             return ""
         checkpoints.load(path)
     except ValueError:
@@ -113,14 +113,14 @@ def _repair_corpus(folder: RunFolder, checkpoint: Path, writer: StatusWriter) ->
 
 def corpus_flaw(folder: RunFolder, checkpoint: Path) -> str:
     """Read every byte of the corpus in data/, and return what is wrong, without a full stop; "" where nothing is."""
-    flaw = intact.flaw(folder.data, CORPUS) or intact.changed(folder.data)
+    flaw = intact.flaw(folder.data, CORPUS_FILES) or intact.changed_file(folder.data)
     if flaw or intact.recorded(folder.data):
         return flaw
     try:  # runs of older versions have no checksums
         config = checkpoints.load(checkpoint).model.config
         Packed(folder.data).check(max(config.source_vocab_size, config.target_vocab_size))
-        if next(iter(JsonLines(folder.data / VALIDATION)), None) is None:
-            raise ValueError(f"{VALIDATION} has no pair.")
+        if next(iter(JsonLines(folder.data / VALIDATION_FILE)), None) is None:
+            raise ValueError(f"{VALIDATION_FILE} has no pair.")
     except ValueError as error:
         return str(error).replace(f"{folder.data}/", "").rstrip(".")
     return ""
@@ -129,4 +129,4 @@ def corpus_flaw(folder: RunFolder, checkpoint: Path) -> str:
 def _checksums(data: Path) -> list[tuple[int, str] | None]:
     """Return sizes and checksums of the corpus files as they were recorded; an empty list where they were not."""
     recorded = intact.recorded(data)
-    return [recorded.get(name) for name in (TOKENS, LENGTHS, VALIDATION)] if recorded else []
+    return [recorded.get(name) for name in (TOKENS, LENGTHS, VALIDATION_FILE)] if recorded else []

@@ -1,8 +1,7 @@
 """What a run is doing, and what to do about it.
 
-The worker writes `status.json`: the state that it is in, the process that it is, and until when it means to write
-again. Whoever reads it trusts a state in which the worker said that it ends; any other only as long as that very
-process is alive.
+The worker writes its state, its process and the deadline of its next heartbeat to `status.json`. A reader trusts a
+final state; any other state counts only while that process is alive.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ import psutil
 
 from headlight.formatting import error_message
 from headlight.runs import intact
-from headlight.runs.folder import CORPUS, RUNS, RunFolder
+from headlight.runs.folder import CORPUS_FILES, RUNS, RunFolder
 from transformer.files import open_regular, read_json, write_json
 from transformer.quoting import short
 
@@ -30,12 +29,12 @@ State = Literal[
     "queued", "running", "paused", "stopped", "finished", "crashed", "stalled", "diverged", "out of disk"
 ]  # fmt: skip
 ALIVE_STATES = ("queued", "running", "stalled")
-ENDED_STATES = ("paused", "stopped", "finished", "crashed", "diverged", "out of disk")  # which a worker writes itself
+ENDED_STATES = ("paused", "stopped", "finished", "crashed", "diverged", "out of disk")  # written by the worker
 
 MIN_FREE_BYTES = 64 * 1024  # on a disk with less, a crash counts as "out of disk"
 CHUNK_BYTES = 1 << 20
-MAX_STATUS_NUMBER = 10**12  # of a number in a status that a worker wrote
-MAX_CLOCK_DRIFT_SECONDS = 3.0  # the clock that process start times refer to may be set meanwhile
+MAX_STATUS_NUMBER = 10**12  # the largest number that a status may have
+MAX_CLOCK_DRIFT_SECONDS = 3.0  # process start times shift when the system clock is set
 
 _ADVICE = {
     "queued": "",
@@ -102,9 +101,9 @@ def _status(folder: RunFolder) -> Status:
     values = read(folder)
     state, cause = _judge(values)
     if state == "crashed" and values.get("state") not in ENDED_STATES and (reread := read(folder)) != values:
-        values = reread  # it ended between the two looks
+        values = reread  # the worker ended between the two reads
         state, cause = _judge(values)
-    if state == "stalled" and process(values) is None and folder.is_free():  # on a machine that is no more
+    if state == "stalled" and process(values) is None and folder.is_free():  # the worker's machine is gone
         state, cause = "crashed", "The worker ended without a message, and so did its machine."
     if state == "crashed" and shutil.disk_usage(folder.path).free < MIN_FREE_BYTES:  # too little to report it
         state, cause = "out of disk", "The disk is full."
@@ -112,7 +111,7 @@ def _status(folder: RunFolder) -> Status:
     if request := folder.request():
         doing = {"pause": "pausing", "stop": "stopping"}.get(request, doing)
     steps = folder.steps()
-    damaged = [] if state in ALIVE_STATES else _damaged(folder, steps, values)  # a worker replaces what is looked at
+    damaged = [] if state in ALIVE_STATES else _damaged(folder, steps, values)  # a worker may be replacing these files
     saved = folder.checkpoint(steps[-1]) / "training.json" if steps else None
     return Status(
         folder.name,
@@ -139,7 +138,7 @@ def statuses(root: str | Path = RUNS) -> list[Status]:
     """Return the status of every run under `root`, the latest first."""
     listed = []
     for path in Path(root).glob("[!.]*"):
-        with contextlib.suppress(ValueError):  # it was deleted between the two looks
+        with contextlib.suppress(ValueError):  # the run was deleted meanwhile
             if RunFolder(path).is_run():
                 listed.append(status(path))
     return sorted(listed, key=lambda run: run.started or 0.0, reverse=True)
@@ -148,22 +147,22 @@ def statuses(root: str | Path = RUNS) -> list[Status]:
 def _damaged(folder: RunFolder, steps: list[int], values: dict[str, Any]) -> list[str]:
     """Return a sentence for everything that is wrong in the folder at a first look.
 
-    Lines of the metrics that were lost before the latest worker began cannot be had again, and it said so.
+    Metrics that were lost before the latest worker began are not counted: that worker reported them.
     """
     damages = [f"{path.relative_to(folder.path)} {wrong}." for path, wrong in folder.wrong_kinds().items()]
     damages += [f"{name} in checkpoints/ is damaged: {wrong}." for name, wrong in folder.damaged().items()]
-    if not steps:  # nothing to go on from, which needs neither
+    if not steps:  # without a checkpoint, corpus and metrics are not needed
         return damages
-    if wrong := intact.flaw(folder.data, CORPUS):
+    if wrong := intact.flaw(folder.data, CORPUS_FILES):
         damages.append(f"The corpus in data/ is damaged: {wrong}.")
-    lost = steps[-1] - _updates(folder)
+    lost = steps[-1] - _count_lines(folder)
     if lost > _whole_number(values, "lost_lines"):
         damages.append(f"{folder.metrics.name} lacks {lost:,} of the {steps[-1]:,} steps.")
     return damages
 
 
-def _updates(folder: RunFolder) -> int:
-    """Return how many lines the metrics have."""
+def _count_lines(folder: RunFolder) -> int:
+    """Count the lines of the metrics."""
     try:
         with open_regular(folder.metrics) as file:
             stat = os.fstat(file.fileno())
@@ -172,7 +171,7 @@ def _updates(folder: RunFolder) -> int:
         return 0
 
 
-@lru_cache(1000)  # asked of the same files every two seconds
+@lru_cache(1000)  # a page asks about the same files every two seconds
 def _lines(path: Path, mtime: int, size: int) -> int:
     with open_regular(path) as file:
         return sum(piece.count(b"\n") for piece in iter(lambda: file.read(CHUNK_BYTES), b""))
@@ -233,7 +232,7 @@ def process(values: dict[str, Any]) -> psutil.Process | None:
 
 
 def this_process(pid: int | None = None) -> dict[str, Any]:
-    """Return what identifies a process, for `process` to find it by."""
+    """Return the id and start time by which `process` finds a process."""
     this = psutil.Process(pid)
     return {"pid": this.pid, "created": this.create_time(), "host": platform.node()}
 
@@ -246,12 +245,12 @@ def _exit_code(pid: int) -> int | None:
     if (child := children.get(pid)) is None:
         return None
     with contextlib.suppress(subprocess.TimeoutExpired):
-        child.wait(timeout=1.0)  # the last of its threads may end a moment later
+        child.wait(timeout=1.0)  # its last thread may end a moment later
     return child.returncode
 
 
 def write(folder: RunFolder, values: dict[str, Any]) -> None:
-    """Write the status. Windows replaces no file that somebody is reading, so a refusal is tried again for a second."""
+    """Write the status. Windows refuses to replace a file that is being read, so writing is retried for a second."""
     until = time.monotonic() + 1.0
     while True:
         try:

@@ -16,7 +16,7 @@ from headlight.evaluation import Evaluation, Evaluator
 from headlight.formatting import percent
 from headlight.machine import give_back
 from headlight.runs import averaging, state
-from headlight.runs.folder import VALIDATION, RunFolder
+from headlight.runs.folder import VALIDATION_FILE, RunFolder
 from headlight.runs.metrics import Journal, metrics_line
 from headlight.runs.status_writer import StatusWriter
 from headlight.teaching.mistakes import MISTAKES
@@ -35,7 +35,7 @@ MIN_STEP_SECONDS = 60.0  # the shortest deadline of a heartbeat; ten times as lo
 class PauseOrStop(KeyboardInterrupt):
     """Raised when the worker is to "pause" or to "stop".
 
-    Like KeyboardInterrupt it can be raised anywhere, so it is no Exception: handlers of errors let it through.
+    It can be raised anywhere, so it derives from KeyboardInterrupt: `except Exception` does not catch it.
     """
 
 
@@ -49,7 +49,7 @@ class WorkerSession:
         self.checkpoint, optimizer, position = state.load(folder.checkpoint(folder.steps()[-1]))
         model = self.checkpoint.model.to(processes.device)
         if processes.sharded and processes.first:
-            self.checkpoint.model = copy.deepcopy(model)  # with all weights, to evaluate and to save
+            self.checkpoint.model = copy.deepcopy(model)  # the full weights, to evaluate and save
         shifted = self.recipe.broken is None or MISTAKES[self.recipe.broken].shifted
         self.trainer = Trainer(model, config, processes, shifted)
         state.restore(self.trainer, optimizer, position)
@@ -70,7 +70,7 @@ class WorkerSession:
             if self.journal.repair:
                 writer.report_repair(self.journal.repair)
             writer.values["lost_lines"] = self.journal.lost
-            pairs = JsonLines(folder.data / VALIDATION, origin="origin")
+            pairs = JsonLines(folder.data / VALIDATION_FILE, origin="origin")
             self.evaluator = Evaluator.of(self.checkpoint, "The validation", pairs)
             self.watched = self._readable()
 
@@ -181,7 +181,7 @@ class WorkerSession:
         for name, parameter in self.trainer.model.named_parameters():
             gathered = self.processes.whole(parameter.detach())
             if self.processes.first:
-                parameters[name].detach().copy_(gathered)  # counted as a change, as writing through `data` is not
+                parameters[name].detach().copy_(gathered)  # writing through `data` would not count as a change
 
 
 def snapshot_steps(config: TrainConfig) -> set[int]:

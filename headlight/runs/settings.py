@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-# Fields of ModelConfig that nobody chooses. They follow from the tokenizer (the last of those say what stands around a
-# sentence), or from the checkpoint that a training starts from.
+# Fields of ModelConfig that follow from the tokenizer and the framing, or from the checkpoint that a training starts
+# from.
 SEQUENCE_FIELDS = ("pad_id", "sos_id", "eos_id", "source_start", "source_end", "target_start")
 DERIVED_FIELDS = (
     *("source_vocab_size", "target_vocab_size", *SEQUENCE_FIELDS),

@@ -1,4 +1,4 @@
-"""The checkpoints of a run: a model that opens anywhere, and beside it all that the training needs to go on.
+"""The checkpoints of a run: a native model folder with the additional files that resuming needs.
 
 optimizer.safetensors  Adam's state of each parameter, by the parameter's name
 training.json          the step, the position in the corpus, the best step so far, the loss scale
@@ -119,11 +119,11 @@ def tidy(folder: RunFolder, position: Position) -> None:
     steps = folder.steps()
     for step in {*steps} - {*steps[-CHECKPOINTS_KEPT:], position.step, position.best}:
         path = folder.checkpoint(step)
-        with contextlib.suppress(PermissionError):  # on Windows while somebody reads it: the next save tries again
+        with contextlib.suppress(PermissionError):  # on Windows while a file is open; the next save tries again
             os.rename(path, path.with_suffix(".part"))  # a rename is atomic, so nobody sees half a checkpoint
     for part in folder.checkpoints.glob("*.part"):
         with contextlib.suppress(OSError):
-            remove(part)  # which does not wait for a pipe, as shutil.rmtree does
+            remove(part)  # unlike shutil.rmtree, it does not block on a pipe
 
 
 def _point(pointer: Path, target: Path) -> None:
@@ -132,23 +132,23 @@ def _point(pointer: Path, target: Path) -> None:
     try:
         part.symlink_to(target.name, target_is_directory=True)
     except OSError as error:
-        if error.errno in (errno.EPERM, errno.EINVAL):  # no links here: `RunFolder.best` reads training.json
+        if error.errno in (errno.EPERM, errno.EINVAL):  # without links `RunFolder.best` reads training.json
             return
         raise
-    if pointer.is_dir() and not pointer.is_symlink():  # the run was copied by something that follows links
+    if pointer.is_dir() and not pointer.is_symlink():  # a copy that followed links made it a folder
         set_aside(pointer)
-    if not hasattr(os, "O_NONBLOCK"):  # Windows, which replaces no link to a folder
+    if not hasattr(os, "O_NONBLOCK"):  # Windows does not replace links to folders
         pointer.unlink(missing_ok=True)
     os.replace(part, pointer)
 
 
 def check(path: Path) -> None:
     """Read every byte of a checkpoint. Raises ValueError where it is damaged."""
-    if wrong := state_flaw(path) or intact.changed(path):
+    if wrong := state_flaw(path) or intact.changed_file(path):
         raise ValueError(f"{wrong}.")
     if intact.recorded(path):
         return
-    checkpoint, optimizer, position = load(path)  # from before there were checksums
+    checkpoint, optimizer, position = load(path)  # older checkpoints have no checksums
     adam(checkpoint.model, optimizer)
     if not all(p.isfinite().all() for p in checkpoint.model.parameters()):
         raise ValueError("model.safetensors has weights that are not numbers.")
@@ -182,12 +182,12 @@ def load(path: Path) -> tuple[Checkpoint, dict[str, Tensor], Position]:
 
 def _flush(path: Path) -> None:
     """Flush a file to the disk: a rename can survive a power cut that the bytes before it did not."""
-    if not hasattr(os, "O_NONBLOCK"):  # Windows, which opens no folder, and flushes what is open for writing
+    if not hasattr(os, "O_NONBLOCK"):  # Windows opens no folders, and flushes only files open for writing
         if path.is_dir():
             return
         flags = os.O_RDWR
     else:
-        flags = os.O_RDONLY | os.O_NONBLOCK  # a pipe is refused by the next line but one, not waited for
+        flags = os.O_RDONLY | os.O_NONBLOCK  # opening a pipe must not block; it is refused below
     descriptor = os.open(path, flags)
     try:
         os.fsync(descriptor)

@@ -25,7 +25,7 @@ class StatusWriter:
             started = before.get("started", time.time())
             self.values = {**this_process(), "state": "running", "started": started, "heartbeat": 0.0}
             for text in texts(before, "mended") if before.get("state") == "queued" else ():
-                self.report_repair(text)  # made by whoever launched this worker
+                self.report_repair(text)  # written by the launcher of this worker
 
     def begin(self, steps: int) -> None:
         """Write the first heartbeat, once signals are handled."""

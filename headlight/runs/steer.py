@@ -34,7 +34,7 @@ LAUNCH_SECONDS = 120.0  # the longest time until a worker's first heartbeat
 
 def _lower_priority(worker: int) -> None:
     """Lower the priority of the worker, so that the app answers first where both want the processor."""
-    with contextlib.suppress(AttributeError, OSError):  # no such thing on Windows; or it has ended already
+    with contextlib.suppress(AttributeError, OSError):  # not on Windows, or the worker has ended already
         os.setpriority(os.PRIO_PROCESS, worker, 10)
     # With autogroups, Linux divides the processor among sessions first, and the niceness above counts within one only.
     with contextlib.suppress(OSError):
@@ -55,7 +55,7 @@ def spawn(folder: RunFolder) -> int:
         )
     _lower_priority(worker.pid)
     run_status.children[worker.pid] = worker
-    Thread(target=worker.wait, daemon=True, name="reap").start()  # a child that nobody waits for stays a zombie
+    Thread(target=worker.wait, daemon=True, name="reap").start()  # without a wait the child would stay a zombie
     return worker.pid
 
 
@@ -87,7 +87,7 @@ def claim(recipe: Recipe, path: str | Path) -> RunFolder:
     except FileExistsError:
         raise ValueError(f"{short(path)} exists already; choose another name, or delete that run first.") from None
     try:
-        if recipe.start is not None:  # a copy: the run that it belongs to may go on and remove it
+        if recipe.start is not None:  # a copy, since the run that it belongs to may remove it
             not_copied = shutil.ignore_patterns(*STATE_FILES, CHECKSUM_FILE, "history", "*.part")
             shutil.copytree(model(recipe.start), folder.start, ignore=not_copied)
         write_json(folder.config, recipe.to_dict())
@@ -102,7 +102,7 @@ def launch(folder: RunFolder, launcher: Launcher = spawn) -> None:
     require_private()
     steps = folder.recipe().training.steps
     _require_no_worker(folder)
-    with folder.locked(patience=5.0):  # the worker waits for it, so nobody else comes between
+    with folder.locked(patience=5.0):  # the worker waits for the lock, so no other can start meanwhile
         before = _require_no_worker(folder)
         repairs = folder.set_aside_wrong_kinds()
         folder.control.unlink(missing_ok=True)
@@ -130,11 +130,11 @@ def worker_environment(count: int) -> dict[str, str]:
     """Return the environment variables of a worker: how its threads wait, and how its allocator keeps memory."""
     return {
         "OMP_NUM_THREADS": str(count),
-        "GOMP_SPINCOUNT": "5000",  # a thread that waits soon sleeps: one that spins takes the core from the app
-        "MALLOC_MMAP_MAX_": "0",  # batches of many sizes: keep their memory instead of returning it each time
+        "GOMP_SPINCOUNT": "5000",  # waiting threads soon sleep: spinning ones would take the cores from the app
+        "MALLOC_MMAP_MAX_": "0",  # keep the memory of batches of many sizes instead of returning it
         "MALLOC_TRIM_THRESHOLD_": str(2_000_000_000),
         # oneDNN compiles a kernel for each shape of a bfloat16 product, and caches 1,000 of them with a quarter of a
-        # megabyte of scratch memory each; so does ideep, through which torch calls it. Most shapes come only once.
+        # megabyte of scratch memory each; so does ideep, through which torch calls it. Most shapes occur only once.
         "ONEDNN_PRIMITIVE_CACHE_CAPACITY": "64",
         "LRU_CACHE_CAPACITY": "32",
     }

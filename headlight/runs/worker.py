@@ -38,9 +38,9 @@ def work(path: str | Path) -> State:
     folder = RunFolder(path)
     with Processes.join() as processes:
         recipe = folder.recipe()
-        # Whoever launched this worker, and the worker before it, hold the lock a moment longer.
+        # The launcher and the previous worker may hold the lock a moment longer.
         with folder.locked(patience=10.0) if processes.first else contextlib.nullcontext():
-            if processes.count == 1:  # several are given their cores by their launcher
+            if processes.count == 1:  # a launcher assigns cores to several processes
                 torch.set_num_threads(threads(recipe.threads))
             repairs = folder.set_aside_wrong_kinds() if processes.first else []
             writer = StatusWriter(folder, silent=not processes.first)
@@ -67,7 +67,7 @@ def _train(folder: RunFolder, processes: Processes, writer: StatusWriter) -> str
 
 
 def _request(folder: RunFolder, processes: Processes, signals: Signals) -> str | None:
-    """Return "pause" or "stop" where any of the processes has been asked to, else None."""
+    """Return "pause" or "stop" if any of the processes received that request, else None."""
     request = folder.request() if processes.first else None
     request = request or ("pause" if signals.received else None)
     if processes.count == 1:
@@ -131,7 +131,7 @@ def _disk_is_full(error: BaseException | None) -> bool:
     while error is not None:
         if isinstance(error, OSError) and error.errno in DISK_FULL_ERRORS:
             return True
-        if any(f"(os error {number})" in str(error) for number in DISK_FULL_ERRORS):  # as safetensors says it
+        if any(f"(os error {number})" in str(error) for number in DISK_FULL_ERRORS):  # the message of safetensors
             return True
         error = error.__cause__ or error.__context__
     return False

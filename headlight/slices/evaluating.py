@@ -8,15 +8,15 @@ from headlight.corpora.corpora import open_split
 from headlight.corpora.files import JsonLines, TableCorpus
 from headlight.corpora.pairs import Corpus, FirstRows
 from headlight.evaluation import Evaluator
-from headlight.slices.kinds import ALL, COLUMN, Slice, check_kinds, slice_sentences
+from headlight.slices.kinds import ALL, COLUMN_PREFIX, Slice, check_kinds, slice_sentences
 from headlight.slices.scores import SlicedEvaluation, SlicedSentence, score_slice, sentence_chrf
 from transformer.decoding.strategies import LENGTH_PENALTY
 from transformer.quoting import quoted, short
 from transformer.translator import Translator
 
 MAX_SENTENCES = 5_000  # bootstrapping this many takes 0.5 GB
-_CHUNK = 128  # sentences translated between two reports of the progress
-_TRANSLATING = 0.8  # the share of the progress bar that translating takes
+_CHUNK_SENTENCES = 128  # sentences translated between two reports of the progress
+_TRANSLATION_SHARE = 0.8  # the share of the progress bar that translating takes
 
 Progress = Callable[[float, str], None]  # share done, from 0 to 1, and what is being done
 
@@ -67,7 +67,7 @@ def translate(
 
         def report(done: int, number: int = number) -> None:
             share = (number + done / count) / len(models)
-            progress(_TRANSLATING * share, f"{done:,} of {count:,} sentences translated")
+            progress(_TRANSLATION_SHARE * share, f"{done:,} of {count:,} sentences translated")
 
         translations.append(_translate(model, evaluator.sources, beam_size, length_penalty, report))
     return translations
@@ -87,7 +87,7 @@ def score_kinds(
     slices, left_out = slice_sentences(evaluator.sources, kinds, language=language, read=read, columns=columns)
 
     def report(share: float, doing: str) -> None:
-        progress(_TRANSLATING + (1 - _TRANSLATING) * share, doing)
+        progress(_TRANSLATION_SHARE + (1 - _TRANSLATION_SHARE) * share, doing)
 
     return score_slices(evaluator, translations, slices, left_out, progress=report)
 
@@ -97,8 +97,8 @@ def _translate(
 ) -> list[str]:
     order = sorted(range(len(sources)), key=lambda row: len(sources[row]))  # batches of one length
     texts: dict[int, str] = {}
-    for at in range(0, len(order), _CHUNK):
-        rows = order[at : at + _CHUNK]
+    for at in range(0, len(order), _CHUNK_SENTENCES):
+        rows = order[at : at + _CHUNK_SENTENCES]
         written = model.translate_batch([sources[row] for row in rows], beam_size, length_penalty)
         texts.update((row, translation.text) for row, translation in zip(rows, written, strict=True))
         report(len(texts))
@@ -147,7 +147,7 @@ def read_columns(corpus: Corpus, kinds: Iterable[str], lines: Sequence[int]) -> 
 
     Raises ValueError where the corpus is not a table, or lacks the column.
     """
-    names = [kind.removeprefix(COLUMN) for kind in kinds if kind.startswith(COLUMN)]
+    names = [kind.removeprefix(COLUMN_PREFIX) for kind in kinds if kind.startswith(COLUMN_PREFIX)]
     if isinstance(corpus, FirstRows):
         corpus = corpus.corpus
     if names and not isinstance(corpus, TableCorpus | JsonLines):

@@ -11,10 +11,10 @@ from headlight.slices import words
 from transformer.quoting import quoted, short
 from transformer.yielding import yield_turn
 
-LENGTHS = (5, 10, 20, 40)  # the most words of a sentence in each slice; longer ones are in a slice of their own
+LENGTH_BOUNDS = (5, 10, 20, 40)  # the most words of a sentence in each slice; longer ones are in a slice of their own
 MAX_COLUMN_SLICES = 12  # the most frequent values of a column have a slice each
-MAX_VALUE_CHARACTERS = 60  # values are cut here; those with the same beginning share a slice
-COLUMN = "column:"  # prefix of a kind that is a column of the file
+MAX_VALUE_CHARACTERS = 60  # longer values are cut, and values with the same beginning share a slice
+COLUMN_PREFIX = "column:"  # prefix of a kind that is a column of the file
 ALL = "all"
 # The property that tells the slices of a kind apart, as tables and pages write it.
 KINDS = {
@@ -24,7 +24,7 @@ KINDS = {
     "negation": "Negation",
     "pronouns": "Pronouns of the third person",
 }
-_WITH = {
+_SLICE_NAMES = {
     "rare": ("with a word that the training lacks", "all words in the training"),
     "names": ("with a name", "without names"),
     "negation": ("with a negation", "without negation"),
@@ -45,8 +45,9 @@ def check_kinds(kinds: Iterable[str]) -> list[str]:
     """Return the kinds without duplicates. Raises ValueError for an unknown kind."""
     chosen = list(dict.fromkeys(kinds))
     for kind in chosen:
-        if kind not in KINDS and (not kind.startswith(COLUMN) or kind == COLUMN):
-            raise ValueError(f"{quoted(kind)} is no kind of slices; choose among {', '.join(KINDS)} and {COLUMN}NAME.")
+        if kind not in KINDS and (not kind.startswith(COLUMN_PREFIX) or kind == COLUMN_PREFIX):
+            choices = f"{', '.join(KINDS)} and {COLUMN_PREFIX}NAME"
+            raise ValueError(f"{quoted(kind)} is no kind of slices; choose among {choices}.")
     return chosen
 
 
@@ -77,8 +78,8 @@ def slice_sentences(
     spaced = words.has_spaces(sources[:1000])
     for kind in check_kinds(kinds):
         yield_turn()
-        if kind.startswith(COLUMN):
-            name = kind.removeprefix(COLUMN)
+        if kind.startswith(COLUMN_PREFIX):
+            name = kind.removeprefix(COLUMN_PREFIX)
             if columns is None or name not in columns:
                 raise ValueError(f"There is no column {quoted(name)} in this data set.")
             slices += _by_value(kind, columns[name])
@@ -92,7 +93,7 @@ def slice_sentences(
                 left_out[kind] = test
                 continue
             having = [test(source) for source in sources]
-            slices += _slices_by_value(kind, dict(zip(_WITH[kind], (True, False), strict=True)), having)
+            slices += _slices_by_value(kind, dict(zip(_SLICE_NAMES[kind], (True, False), strict=True)), having)
     return slices, left_out
 
 
@@ -114,10 +115,10 @@ def _slices_by_value(kind: str, values: Mapping[str, object], of_rows: Sequence[
 
 
 def _by_length(sources: Sequence[str]) -> list[Slice]:
-    bins = [sum(len(source.split()) > most for most in LENGTHS) for source in sources]
-    least = (1, *(most + 1 for most in LENGTHS))
-    names = [f"{low} to {high} words" for low, high in zip(least, LENGTHS, strict=False)]
-    names.append(f"more than {LENGTHS[-1]} words")
+    bins = [sum(len(source.split()) > most for most in LENGTH_BOUNDS) for source in sources]
+    least = (1, *(most + 1 for most in LENGTH_BOUNDS))
+    names = [f"{low} to {high} words" for low, high in zip(least, LENGTH_BOUNDS, strict=False)]
+    names.append(f"more than {LENGTH_BOUNDS[-1]} words")
     return _slices_by_value("length", {name: number for number, name in enumerate(names)}, bins)
 
 
@@ -139,4 +140,4 @@ def kind_title(kind: str) -> str:
     """Return the title of a kind, such as "Names"."""
     if kind == ALL:
         return "All sentences"
-    return KINDS.get(kind) or f"Column {short(kind.removeprefix(COLUMN))}"
+    return KINDS.get(kind) or f"Column {short(kind.removeprefix(COLUMN_PREFIX))}"

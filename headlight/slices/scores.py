@@ -164,7 +164,7 @@ def score_slice(
         tested: dict[str, Any] = test()[1]  # "System" first, then each metric by sacreBLEU's name for it
         for results, name in zip(list(tested.values())[1:], metrics, strict=True):
             estimates[name] = tuple(Estimate(float(of.score), float(of.mean), float(of.ci)) for of in results)
-            if results[0].score != results[1].score:  # sacreBLEU gives equal scores the smallest p-value of all
+            if results[0].score != results[1].score:  # for equal scores sacreBLEU reports the smallest p-value
                 p_values[name] = float(results[1].p_value)
     signatures = {name: str(metric.get_signature()) for name, metric in metrics.items()}
     return SliceScores(sliced, estimates["BLEU"], estimates["chrF"], p_values["BLEU"], p_values["chrF"]), signatures

@@ -20,15 +20,15 @@ NEGATIONS = {
     ),
     "Hindi": "नहीं नही न ना मत बिना बगैर",
 }
-# Of the third person: their antecedent decides how they are translated. French le, la, les and German sein are left
-# out, since they are mostly articles and a verb; German Sie is counted, since only its place tells it from sie.
+# Third-person pronouns, whose translation depends on the antecedent. French le, la, les and German sein are left out,
+# since they are mostly articles and a verb; German Sie is counted, since only its position tells it from sie.
 PRONOUNS = {
     "English": "he him his himself she her hers herself it its itself they them their theirs themselves",
     "French": "il ils elle elles lui leur leurs eux son sa ses",
     "German": "er ihn ihm sie ihr ihnen es ihre ihrem ihren ihrer ihres seine seinem seinen seiner seines",
     "Hindi": "वह वो वे उस उसे उसने उससे उसका उसके उसकी उसमें उन उन्हें उन्होंने उनसे उनका उनके उनकी उनमें",
 }
-NO_NAMES = {
+NO_NAME_REASONS = {
     "German": "German writes every noun with a capital letter",
     "Hindi": "Hindi has no capital letters",
 }
@@ -37,16 +37,16 @@ _CALENDAR = (
     "september october november december"
 )
 # Words that are always capitalised but are not names.
-CAPITALISED = {"English": frozenset(("i", *_CALENDAR.split())), "French": frozenset[str]()}
+CAPITALISED_NON_NAMES = {"English": frozenset(("i", *_CALENDAR.split())), "French": frozenset[str]()}
 
 _WORD = regex.compile(r"[\p{L}\p{M}]+(?:'[\p{L}\p{M}]+)*")
 _CAPITALISED_WORD = regex.compile(r"(?<![\p{L}\p{M}\p{N}])\p{Lu}[\p{L}\p{M}']*\p{Ll}[\p{L}\p{M}']*")
-# What comes right before the first word of a sentence within a text: the end of another, a quotation mark or a dash.
-_START = regex.compile(
+# What precedes the first word of a sentence within a text: the end of another sentence, a quotation mark or a dash.
+_SENTENCE_START = regex.compile(
     r"""(?:(?<!(?<!\p{L})(?:Mr|Mrs|Ms|Dr|St|M|Mme|Mlle))\.|[!?…:;"“”„«»‘(\[–—]|(?<!\p{L})[-'])\s*$"""
 )
-_WINDOW = 12  # characters before a word in which such a sign is looked for
-_UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]")
+_WINDOW_CHARACTERS = 12  # searched for it before a word
+_UNSPACED_SCRIPTS = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]")
 
 Test = Callable[[str], bool]
 
@@ -63,18 +63,18 @@ def pronouns(language: str) -> Test | str:
 
 def names(language: str) -> Test | str:
     """Return a function that tests a text for a name, a capitalised word inside a sentence, or why there is none."""
-    if language in NO_NAMES:
-        return f"names are recognised by their capital letter, and {NO_NAMES[language]}"
-    if language not in CAPITALISED:
-        return _unknown("names", CAPITALISED, language)
-    not_names = CAPITALISED[language]
+    if language in NO_NAME_REASONS:
+        return f"names are recognised by their capital letter, and {NO_NAME_REASONS[language]}"
+    if language not in CAPITALISED_NON_NAMES:
+        return _unknown("names", CAPITALISED_NON_NAMES, language)
+    not_names = CAPITALISED_NON_NAMES[language]
 
     def test(text: str) -> bool:
         text = _plain(text)
         return any(
             match.start() > 0
             and match[0].partition("'")[0].casefold() not in not_names
-            and not _START.search(text[max(0, match.start() - _WINDOW) : match.start()])
+            and not _SENTENCE_START.search(text[max(0, match.start() - _WINDOW_CHARACTERS) : match.start()])
             for match in _CAPITALISED_WORD.finditer(text)
         )
 
@@ -85,7 +85,7 @@ def has_spaces(texts: list[str]) -> bool:
     """Return whether the texts are in scripts that separate words with spaces: at least half of their letters are."""
     text = "".join(texts)
     letters = sum(map(str.isalpha, text))
-    return 2 * len(_UNSPACED.findall(text)) <= letters
+    return 2 * len(_UNSPACED_SCRIPTS.findall(text)) <= letters
 
 
 def _by_list(what: str, lists: dict[str, str], language: str) -> Test | str:

@@ -1,4 +1,4 @@
-"""A corpus as a table: where the words of many translations came from, and what every head did in each of them."""
+"""Compute a table over a corpus: the attention or measures of every head, or the origins of every written token."""
 
 from headlight.tables.columns import Explanation, head_table
 from headlight.tables.passes import trace_over, watch_over, why_over

@@ -2,8 +2,7 @@
 
 While a table is computed, each window is a file of its own in the folder "NAME.part" beside it. The name of that file
 holds a digest of the settings and of the window's sentences. So a run that is started again computes only what is
-missing, another model or another corpus never takes what is not its own, and the table does not depend on where a run
-was stopped.
+missing, parts of another model or corpus are never reused, and the table does not depend on where a run was stopped.
 """
 
 from __future__ import annotations
@@ -30,10 +29,10 @@ from transformer.files import read_json, require_folder, write_json
 from transformer.quoting import short
 
 SUFFIXES = (".parquet", ".jsonl", ".csv")
-FIRST_WRONG = 100  # lines that are kept with their reasons; the others are counted
-GROUP_ROWS = 100_000  # of a row group of Parquet, which is written, and read again, as a whole
-DIGITS = 7  # significant digits of a number in JSON and CSV, those of float32
-_FACTS = ".json"
+MAX_LISTED_REJECTIONS = 100  # rejected lines that are listed with their reasons; the rest are only counted
+ROW_GROUP_ROWS = 100_000  # of a Parquet row group, which is written and read as a whole
+SIGNIFICANT_DIGITS = 7  # significant digits of a number in JSON and CSV, those of float32
+_FACTS_SUFFIX = ".json"
 
 
 @dataclass
@@ -43,18 +42,18 @@ class Summary:
     sentences: int = 0
     rows: int = 0
     wrong: int = 0
-    first_wrong: list[Rejected] = field(default_factory=list)  # FIRST_WRONG at most
+    first_wrong: list[Rejected] = field(default_factory=list)  # MAX_LISTED_REJECTIONS at most
     resumed: int = 0  # sentences that an earlier run had computed
 
     def reject(self, wrong: Rejected) -> None:
         self.wrong += 1
-        if len(self.first_wrong) < FIRST_WRONG:
+        if len(self.first_wrong) < MAX_LISTED_REJECTIONS:
             self.first_wrong.append(wrong)
 
     def add(self, other: Summary) -> None:
         self.sentences, self.rows = self.sentences + other.sentences, self.rows + other.rows
         self.resumed, self.wrong = self.resumed + other.resumed, self.wrong + other.wrong
-        self.first_wrong += other.first_wrong[: FIRST_WRONG - len(self.first_wrong)]
+        self.first_wrong += other.first_wrong[: MAX_LISTED_REJECTIONS - len(self.first_wrong)]
 
 
 @dataclass(frozen=True)
@@ -142,7 +141,7 @@ def _locked(folder: Path) -> Iterator[None]:
 def _finished(part: Path) -> Summary | None:
     """Return the summary of a part that an earlier run finished; None for a part that is missing or incomplete."""
     try:
-        facts = read_json(part.with_name(part.name + _FACTS))
+        facts = read_json(part.with_name(part.name + _FACTS_SUFFIX))
         wrong = [Rejected(int(line), str(reason)) for line, reason in facts["first_wrong"]]
         if part.stat().st_size != facts["bytes"]:
             return None
@@ -170,7 +169,7 @@ def _write_part(table: Table, name: str, computed: Iterable[tuple[int, Columns] 
     size = temporary.stat().st_size
     os.replace(temporary, part)
     facts = {key: value for key, value in vars(summary).items() if key != "resumed"}
-    write_json(part.with_name(name + _FACTS), facts | {"bytes": size})
+    write_json(part.with_name(name + _FACTS_SUFFIX), facts | {"bytes": size})
     return summary
 
 
@@ -211,7 +210,7 @@ class _Parquet:
 
     @staticmethod
     def _write_groups(tables: Iterable[Any], path: Path, schema: Any) -> None:
-        """Write tables in row groups of GROUP_ROWS or more, since the writer keeps facts of each group to the end."""
+        """Write row groups of ROW_GROUP_ROWS or more, since the writer keeps metadata of each group until the end."""
         import pyarrow
         from pyarrow.parquet import ParquetWriter
 
@@ -220,7 +219,7 @@ class _Parquet:
             for table in tables:
                 waiting.append(table)
                 rows += len(table)
-                if rows >= GROUP_ROWS:
+                if rows >= ROW_GROUP_ROWS:
                     writer.write_table(pyarrow.concat_tables(waiting).combine_chunks())
                     waiting, rows = [], 0
             if waiting:
@@ -276,7 +275,7 @@ _FORMATS: dict[str, Any] = {".parquet": _Parquet, ".jsonl": _JsonLines, ".csv": 
 
 
 def _plain(values: np.ndarray, kind: ColumnType) -> list[Any]:
-    """Return a column as Python's own values; NaN becomes None."""
+    """Return a column as Python values; NaN becomes None."""
     if kind != "number":
         return values.tolist()
-    return [None if value != value else float(f"{value:.{DIGITS}g}") for value in values.tolist()]
+    return [None if value != value else float(f"{value:.{SIGNIFICANT_DIGITS}g}") for value in values.tolist()]

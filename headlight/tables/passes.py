@@ -1,4 +1,4 @@
-"""A corpus through a model: windows of sentences, each computed in batches of about the same length, in their order.
+"""Run a model over a corpus in windows of sentences, each in batches of similar length; results keep their order.
 
 Memory is bounded by a window, whatever the length of the corpus.
 
@@ -21,15 +21,15 @@ from headlight.analysis.why.alti import contributions_of, heads_of
 from headlight.analysis.why.leave_out import leave_one_out
 from headlight.corpora.pairs import Pair, Rejected
 from headlight.tables.columns import Explanation
-from headlight.tables.sentences import Row, numbered, windows
+from headlight.tables.sentences import Row, number_rows, windows
 from headlight.watching import attention_of
 from transformer.batches import collate
 from transformer.taps import Recorder, Tap, chain
 from transformer.trace import Trace
 from transformer.translator import Translator, describe_tokens
 
-TRACES_SHARE = 8  # a window of traces may cost an eighth of any other, since a trace has all weights of all heads
-TRANSLATED_TOKENS = 2048  # source tokens of a batch that is translated
+TRACE_COST_FACTOR = 8  # a trace has all weights of all heads, so its sentence costs more
+TRANSLATION_BATCH_TOKENS = 2048  # source tokens of a batch that is translated
 
 OnWrong = Callable[[Rejected], None]
 Result = TypeVar("Result")
@@ -59,8 +59,8 @@ def trace_over(
     the model cannot read raises ValueError with its number; with `on_wrong`, that is called with its `line` and
     `reason`, and the sentence left out.
     """
-    for window in windows(numbered(sentences), TRACES_SHARE):
-        yield from _results(traced(model, window, lambda trace: trace, interventions, beam_size), on_wrong)
+    for window in windows(number_rows(sentences), TRACE_COST_FACTOR):
+        yield from _results(trace_rows(model, window, lambda trace: trace, interventions, beam_size), on_wrong)
 
 
 def why_over(
@@ -79,8 +79,8 @@ def why_over(
     the model without them, so that explanations with and without are of the same tokens. Sentences that the model
     cannot read are treated as in `trace_over`.
     """
-    for window in windows(numbered(sentences)):
-        yield from _results(explained(model, window, left_out, interventions, beam_size), on_wrong)
+    for window in windows(number_rows(sentences)):
+        yield from _results(explain_rows(model, window, left_out, interventions, beam_size), on_wrong)
 
 
 def watch_over(
@@ -96,7 +96,7 @@ def watch_over(
     Sentences are computed one at a time, since models differ in how they treat padding. Sentences that cannot be read
     are treated as in `trace_over`.
     """
-    yield from _results(watched(model, tokenizer, numbered(sentences), generate_options), on_wrong)
+    yield from _results(watch_rows(model, tokenizer, number_rows(sentences), generate_options), on_wrong)
 
 
 def _results(computed: Iterable[Computed[Result]], on_wrong: OnWrong | None) -> Iterator[Result]:
@@ -109,7 +109,7 @@ def _results(computed: Iterable[Computed[Result]], on_wrong: OnWrong | None) -> 
             on_wrong(result)
 
 
-def watched(model: Any, tokenizer: Any, rows: Iterable[Row], options: dict[str, Any]) -> Iterator[Computed[Trace]]:
+def watch_rows(model: Any, tokenizer: Any, rows: Iterable[Row], options: dict[str, Any]) -> Iterator[Computed[Trace]]:
     """Yield the trace of each row, computed one at a time."""
     for row in rows:
         if isinstance(row, Rejected):
@@ -124,7 +124,7 @@ def watched(model: Any, tokenizer: Any, rows: Iterable[Row], options: dict[str, 
             yield row, trace
 
 
-def traced(
+def trace_rows(
     model: Translator,
     window: Sequence[Row],
     make: Callable[[Trace], Result],
@@ -146,7 +146,7 @@ def traced(
         yield wrong[row.line] if row.line in wrong else results.pop(row.line)
 
 
-def explained(
+def explain_rows(
     model: Translator,
     window: Sequence[Row],
     left_out: bool = True,
@@ -186,7 +186,7 @@ def _explain(model: Translator, sentence: _Encoded, left_out: bool, tap: Tap | N
 def _encoded(
     model: Translator, window: Sequence[Row], tap: Tap | None, beam_size: int
 ) -> tuple[dict[int, Rejected], list[_Encoded]]:
-    """Return the rows that are wrong, by their line, and the ids of the others with a translation each."""
+    """Return the rejected rows by line, and the ids of the other rows, each with a translation."""
     wrong, sentences = dict[int, Rejected](), list[_Encoded]()
     for row in window:
         try:
@@ -202,8 +202,8 @@ def _encoded(
     done = [sentence for sentence in sentences if sentence.target]
     untranslated = sorted((each for each in sentences if not each.target), key=lambda each: len(each.source))
     while untranslated:
-        count = max(1, TRANSLATED_TOKENS // len(untranslated[-1].source))
-        batch, untranslated = untranslated[-count:], untranslated[:-count]  # the longest first: they take most memory
+        count = max(1, TRANSLATION_BATCH_TOKENS // len(untranslated[-1].source))
+        batch, untranslated = untranslated[-count:], untranslated[:-count]  # longest first: they take most memory
         texts = [sentence.pair.source for sentence in batch]
         for sentence, best in zip(batch, model.translate_batch(texts, beam_size, **options), strict=True):
             done.append(_Encoded(sentence.pair, sentence.source, [start, *best.ids], best.finished))

@@ -8,11 +8,11 @@ from headlight.corpora.files import JsonLines, TableCorpus, lines
 from headlight.corpora.pairs import Pair, Rejected, is_unicode
 from transformer.quoting import quoted
 
-MAX_CHARACTERS = 20_000  # of a sentence; 1,024 tokens have a quarter of it
+MAX_CHARACTERS = 20_000  # of a sentence; 1,024 tokens have about 5,000
 WINDOW_SENTENCES = 256
-# What a window may cost: the sum of the squares of its sentences' characters, since patterns grow with the square of
-# the tokens. 256 sentences of 125 characters; where a window holds all weights, fewer of them.
-WINDOW_COST = 4_000_000
+# The cost of a window is the sum of its sentences' squared lengths in characters, since patterns grow quadratically.
+# The limit is that of 256 sentences of 125 characters.
+MAX_WINDOW_COST = 4_000_000
 
 Row = Pair | Rejected
 
@@ -38,7 +38,7 @@ def read_rows(path: str) -> Iterator[Row]:
             yield _checked(row)
 
 
-def numbered(sentences: Iterable[str | tuple[str, str]]) -> Iterator[Row]:
+def number_rows(sentences: Iterable[str | tuple[str, str]]) -> Iterator[Row]:
     """Yield sentences, or pairs of a sentence and its translation, as rows that count from 1."""
     for number, sentence in enumerate(sentences, 1):
         if isinstance(sentence, str):
@@ -60,17 +60,17 @@ def _checked(row: Row) -> Row:
     return row
 
 
-def windows(rows: Iterable[Row], share: int = 1) -> Iterator[list[Row]]:
-    """Yield consecutive rows, up to 256 in a window, that cost up to 1/`share` of what a window may cost.
+def windows(rows: Iterable[Row], cost_factor: int = 1) -> Iterator[list[Row]]:
+    """Yield windows of up to 256 consecutive rows whose costs, times `cost_factor`, reach MAX_WINDOW_COST.
 
-    Where a window ends depends on the rows alone, so a run that is resumed computes the same ones.
+    The windows depend on the rows alone, so a resumed run computes the same ones.
     """
     window: list[Row] = []
     cost = 0
     for row in rows:
         window.append(row)
         cost += max(len(row.source), len(row.target)) ** 2 if isinstance(row, Pair) else 0
-        if len(window) >= WINDOW_SENTENCES or cost * share >= WINDOW_COST:
+        if len(window) >= WINDOW_SENTENCES or cost * cost_factor >= MAX_WINDOW_COST:
             yield window
             window, cost = [], 0
     if window:

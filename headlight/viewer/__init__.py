@@ -1,2 +1,4 @@
-"""The drawing library: plain JavaScript, what it is sent, and files that need nothing else. Without Streamlit, so that
-a notebook has it as well as the app."""
+"""The drawing library: plain JavaScript, its messages, and self-contained files.
+
+It does not need Streamlit, so notebooks use it too.
+"""

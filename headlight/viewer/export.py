@@ -1,4 +1,4 @@
-"""The attention viewer as one HTML file that needs nothing else: no server, no network, no address in it."""
+"""The attention viewer as one self-contained HTML file, which loads nothing from a server or the network."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def standalone_html(
         "without": gettext(WITHOUT_MODEL),
         "rounding": None if _is_exact(kinds) else gettext(_ROUNDING),
     }
-    # Whoever opens the file may lack the fonts, and its policy lets no address be loaded, not even one of data.
+    # The reader may lack the fonts, and the page's policy forbids loading any address, data URLs included.
     fonts = fonts_of(_written(title, kinds, meta))
     page["fonts"] = list(fonts)
     blocks = {"page": pack(page, {})}
@@ -148,7 +148,7 @@ def _data(blocks: Mapping[str, bytes | str]) -> str:
 
 
 def page_script() -> str:
-    """Return the script of every such page: the viewer's, in a scope of its own."""
+    """Return the viewer's script, in its own scope."""
     code = viewer_script(*VIEWS, "sheet", "page")
     return f"(() => {{\n{code}\nnew Page(document.body);\n}})();\n"
 

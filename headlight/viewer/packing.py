@@ -32,9 +32,9 @@ class HeadOptions(TypedDict, total=False):
     scale: Scale
     peak: float  # where the scale ends
     signed: bool  # from -peak to peak
-    name: str  # of what a cell holds
+    name: str  # of the number in a cell
     title: tuple[str, str] | None  # in bold and in grey
-    shows: Shows | None  # which head of the overview it is, where it may be drawn ahead of the page's answer
+    shows: Shows | None  # the head of the overview, if the browser may draw it before the page answers
     held: MarkedCell
     beside: Labels | None  # of another picture, whose cells are to be of the same size
     before: NDArray[np.floating] | None  # of a difference [Q, K], what was subtracted
@@ -49,7 +49,7 @@ class LinesOptions(TypedDict, total=False):
     held: MarkedCell
 
 
-# Four megabytes of float32: beyond that half the bytes are worth half the digits.
+# 4 MB in float32; more weights are packed in float16.
 MAX_EXACT_WEIGHTS = 1_000_000
 
 
@@ -184,12 +184,12 @@ def overview_parts(
     pruned: Collection[tuple[int, int]] = (),
     columns: Sequence[str] = (),
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return the overview without what the reader chose: its header and its arrays, not yet packed."""
+    """Return the header and the arrays of the overview, unpacked and without the reader's selection."""
     layers, heads, queries, keys = patterns.shape
-    # Beyond 64 heads a thumbnail is some 20 pixels wide: finer shades would travel and never be seen.
+    # Beyond 64 heads a thumbnail is some 20 pixels wide, so a finer one would not be visible.
     limit = 64 if layers * heads <= 64 else 32
     shades, on = [], []
-    for layer in patterns:  # one at a time, since hundreds of tokens make all layers large
+    for layer in patterns:  # one at a time, since all layers of a long sentence are large
         shades.append(thumbnails(layer[None], limit, scale, peak)[0])
         on.append(np.any(layer, (1, 2)).tolist())
     masked = np.zeros((queries, keys), bool) if masked is None else masked

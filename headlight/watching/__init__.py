@@ -50,7 +50,7 @@ def attention_of(model: Any, tokenizer: Any, text: str, target: str | None = Non
         return watch_encoder_decoder(copy, text, encoded, target, generate_options)
     length = encoded["input_ids"].shape[1]
     patterns = copy.weights(copy.run(**encoded), "attentions", length, length)
-    # What hides later tokens is a decoder, whatever it is called. Of a single token nothing is later.
+    # A model that masks later tokens is a decoder, whatever it is called; with one token there are none to mask.
     if copy.model.can_generate() if length == 1 else not np.triu(patterns, 1).any():
         return watch_decoder(copy, text, encoded, target, generate_options)
     require_only_read(copy.name, target, generate_options)

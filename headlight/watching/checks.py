@@ -8,7 +8,7 @@ from typing import Any
 from transformer.quoting import quoted
 
 WATCH_INSTEAD = "headlight.watch(model, tokenizer, text) shows the attention of any model."
-# What `watch` gives `generate` itself, or reads from what it returns.
+# Arguments of `generate` that `watch` sets itself, or needs for reading the result.
 _OWN_ARGUMENTS = (
     "input_ids",
     "inputs",

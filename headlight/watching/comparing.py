@@ -15,7 +15,7 @@ from transformer import Translator
 
 # Tolerated differences of logits, relative to their norm, and of attention weights, by the live model's dtype. Small
 # models whose weights deviate by 0.4 differed in attention by at most 0.002 in float16 and 0.02 in bfloat16.
-ROUNDING = {torch.float32: 1e-3, torch.float16: 1e-2, torch.bfloat16: 5e-2}
+ROUNDING_TOLERANCES = {torch.float32: 1e-3, torch.float16: 1e-2, torch.bfloat16: 5e-2}
 _PATTERNS = {"encoder": "encoder_attentions", "decoder": "decoder_attentions", "cross": "cross_attentions"}
 
 
@@ -37,15 +37,15 @@ def compare(translator: Translator, copy: SharedCopy, source: Sequence[int], tar
     ours = translator.prepared(src, tgt)
     apart, due = (ours - theirs.logits.float()).abs(), theirs.logits.float().norm()
     relative = float(apart.norm() / due.clamp_min(1e-9))
-    attention = _attention_apart(translator, copy, theirs, [list(source), list(target)])
-    allowed = ROUNDING[copy.model.dtype]
+    attention = _attention_difference(translator, copy, theirs, [list(source), list(target)])
+    allowed = ROUNDING_TOLERANCES[copy.model.dtype]
     begins = None
     if not (relative <= allowed and (attention or 0.0) <= allowed):  # NaN counts as a difference
         begins = _first_difference(translator, theirs, source, target, allowed)
     return Comparison(float(apart.max()), relative, attention, begins)
 
 
-def _attention_apart(translator: Translator, copy: SharedCopy, theirs: Any, ids: list[list[int]]) -> float | None:
+def _attention_difference(translator: Translator, copy: SharedCopy, theirs: Any, ids: list[list[int]]) -> float | None:
     source, target = ids
     trace = translator.trace_ids(source, [*target, target[-1]])  # of the last token only what it reads is compared
     apart = 0.0
@@ -64,7 +64,7 @@ def _attention_apart(translator: Translator, copy: SharedCopy, theirs: Any, ids:
 def _first_difference(
     translator: Translator, theirs: Any, source: Sequence[int], target: Sequence[int], allowed: float
 ) -> str:
-    """Return the first place, in the order of the forward pass, whose hidden states differ."""
+    """Return the first layer, in the order of the forward pass, whose hidden states differ."""
     ours = stream(translator.model, list(source), [*target, target[-1]])
     for stack in ("encoder", "decoder"):
         states: Sequence[Tensor] | None = getattr(theirs, f"{stack}_hidden_states", None)
@@ -77,7 +77,8 @@ def _first_difference(
 def _differences(ours: StackStates, theirs: Sequence[Tensor]) -> Iterator[tuple[int, float]]:
     """Yield, for the embeddings (0) and each layer, how far our hidden states are from theirs.
 
-    Their last ones may have passed the final norm, which here may hold a factor of the output projection.
+    The last states of the live model may have passed the final norm, which in our network may hold a factor of the
+    output projection.
     """
     if len(theirs) != len(ours.states):
         return

@@ -16,7 +16,7 @@ from torch import Tensor
 from headlight.formatting import percent
 from headlight.watching.checks import require_options
 
-_ROUNDING, _COARSE_ROUNDING = 0.01, 0.1  # tolerated between kernels, relative to the output's norm
+_ROUNDING_TOLERANCE, _COARSE_TOLERANCE = 0.01, 0.1  # tolerated between kernels, relative to the output's norm
 _TOO_LONG_MESSAGES = ("index out of range in self", "out of bounds")  # errors of an embedding table that lacks a row
 
 
@@ -117,7 +117,8 @@ class SharedCopy:
             output = self.eager(**read, **alone, output_attentions=True, return_dict=True)
             expected = self.model(**read, **alone, return_dict=True)[0].double()
         difference = float((output[0].double() - expected).norm() / expected.norm().clamp_min(1e-9))
-        if not difference <= (_ROUNDING if self.model.dtype == torch.float32 else _COARSE_ROUNDING):  # NaN is refused
+        tolerance = _ROUNDING_TOLERANCE if self.model.dtype == torch.float32 else _COARSE_TOLERANCE
+        if not difference <= tolerance:  # NaN is refused
             raise ValueError(
                 f"{self.name} cannot be watched: the code that has its attention weights computes something else, "
                 f'{percent(difference)} off. If it was not opened with attn_implementation="eager", open it so and try '

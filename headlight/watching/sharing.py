@@ -1,4 +1,4 @@
-"""The weights of a live Hugging Face model as a source of an import, and the network that shares them."""
+"""Import a live Hugging Face model by sharing its weights."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from transformer.inference.prepared import Prepared
 from transformer.quoting import quoted
 
 _LANGUAGES = {"source_language": "src_lang", "target_language": "tgt_lang"}  # ours, and the tokenizer's attribute
-MAX_NAMED_LANGUAGES = 8  # languages that an error names
+MAX_NAMED_LANGUAGES = 8  # in an error message
 _DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
 

@@ -1,4 +1,4 @@
-"""The names under which people see the tokens of a Hugging Face tokenizer."""
+"""The labels of a Hugging Face tokenizer's tokens."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from transformer.trace import Tokens
 
 
 def tokens_of(tokenizer: Any, ids: Sequence[int], reads: bool = False) -> Tokens:
-    """Return the tokens of what a model wrote, or of what it `reads`: two vocabularies in some models.
+    """Return the tokens that a model wrote, or that it `reads`; some models have a vocabulary for each.
 
     A word begins with "▁", however the tokenizer spells that: "Ġgirl" of bytes, "girl" before "##s" of WordPiece.
     """

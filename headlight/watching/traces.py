@@ -117,6 +117,6 @@ def _forced(model: SharedCopy, target: str) -> list[int]:
         read: list[int] = model.model.prepare_decoder_input_ids_from_labels(labels=tensor)[0].tolist()
     else:
         read = [model.model.generation_config.decoder_start_token_id, *labels[:-1]]
-    # mBART's labels end with the language, which its decoder reads first: there the text is over at the token before.
+    # mBART's labels end with the language, which its decoder reads first: the text ends at the token before it.
     turned = read[0] == labels[-1] and labels[-1] not in model.ends({})
     return read if turned else [*read, labels[-1]]

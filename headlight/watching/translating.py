@@ -16,7 +16,7 @@ from headlight.watching.sharing import LiveTranslator, share
 from transformer.checkpoint.native import FLOATS
 from transformer.quoting import quoted, short
 
-COMPARED_TOKENS = 12  # of the text on which both are compared, and of its translation
+COMPARED_TOKENS = 12  # of the text on which both models are compared, and of its translation
 
 
 def from_hugging_face(
@@ -84,12 +84,12 @@ def _require_same(translator: LiveTranslator, copy: SharedCopy) -> None:
     if apart.begins is not None:
         raise ValueError(
             f"{copy.name} cannot be opened as a Translator: it differs from Headlight's network, first in "
-            f"{apart.begins}; its logits for {quoted(text)} are {_off(apart.relative)}. {WATCH_INSTEAD}"
+            f"{apart.begins}; its logits for {quoted(text)} are {_describe_difference(apart.relative)}. {WATCH_INSTEAD}"
         )
     card["live"] |= {"text": text, "logits": apart.logits, "attention": apart.attention}
 
 
-def _off(relative: float) -> str:
+def _describe_difference(relative: float) -> str:
     return f"{percent(relative)} off" if math.isfinite(relative) else "not all numbers"
 
 

@@ -25,16 +25,16 @@ from transformer.files import read_bytes
 from transformer.quoting import quoted, short
 from transformer.trace import KINDS, Trace
 
-DEFAULT_MODEL = "en-fr"  # of an address that names none, as in the app
-LARGEST_TEXT_BYTES = 200_000
+DEFAULT_MODEL = "en-fr"  # for an address without a model, as in the app
+MAX_TEXT_BYTES = 200_000
 MAX_VIEWS = 60
-MAX_TEXT_CHARACTERS = 5000  # of a sentence, as LONGEST_TEXT of web.js
-PAGES = {"": "attention", "attention": "attention", "decoding": "decoding"}  # that a published page has, by their paths
-SIZES = ("1", "2", "3", "5")  # of the beam, as web.js has them
-COMMON = ("model", "text", "kind", "layer", "head", "changes", "embed", "theme")
+MAX_TEXT_CHARACTERS = 5000  # of a sentence; LONGEST_TEXT in web.js
+PAGES = {"": "attention", "attention": "attention", "decoding": "decoding"}  # by their paths in the app
+BEAM_SIZES = ("1", "2", "3", "5")  # SIZES in web.js
+COMMON_FIELDS = ("model", "text", "kind", "layer", "head", "changes", "embed", "theme")
 PAGE_FIELDS = {"attention": (), "decoding": ("strategy", "size", "step", "pruned", "future", "under")}
-# What the app's pages show and a published page does not, unless it is as by default.
-NOT_DRAWN = {
+# Fields of the app's addresses that a published page draws with their default only: what they show, and what to do.
+UNSUPPORTED_FIELDS = {
     "show": ("transformed weights", "show the weights themselves"),
     "scale": ("another colour scale", "choose the fixed one"),
     "words": ("whole words", "switch Whole words off"),
@@ -53,7 +53,7 @@ NOT_DRAWN = {
     "penalty": ("another length penalty", "set it to 1"),
     "temperature": ("another temperature", "set it to 1"),
 }
-DEFAULTS = {
+DEFAULT_VALUES = {
     "show": ("raw",),
     "scale": ("fixed",),
     "words": ("0",),
@@ -73,7 +73,7 @@ _CHANGE = re.compile(r"(encoder|decoder|cross)\.(\d{1,3})\.(\d{1,3})")
 
 @dataclass
 class Gallery:
-    """What the page gets: its parts in their order, the models that it computes with, and the traces' blocks."""
+    """The data of the page: its parts in order, the models that it runs, and the blocks of traces."""
 
     title: str
     parts: list[dict[str, Any]] = field(default_factory=list)
@@ -95,7 +95,7 @@ def read_gallery(path: str | Path) -> Gallery:
     """Return the gallery in a file. Raises ValueError, with the line, for a view that the page cannot draw."""
     path = Path(path)
     try:
-        text = read_bytes(path, LARGEST_TEXT_BYTES).decode("utf-8-sig")
+        text = read_bytes(path, MAX_TEXT_BYTES).decode("utf-8-sig")
     except FileNotFoundError:
         raise ValueError(f"There is no gallery at {short(path)}.") from None
     except UnicodeDecodeError:
@@ -186,11 +186,11 @@ def _view(checkpoint: Checkpoint, page: str, query: dict[str, str]) -> str:
     """Return the view as a published page's address has it; a missing sentence is put into `query`."""
     config = checkpoint.model.config
     for name, value in query.items():
-        if name in (*COMMON, *PAGE_FIELDS[page]) or value in DEFAULTS.get(name, ("",)):
+        if name in (*COMMON_FIELDS, *PAGE_FIELDS[page]) or value in DEFAULT_VALUES.get(name, ("",)):
             continue
-        if name not in NOT_DRAWN:
+        if name not in UNSUPPORTED_FIELDS:
             raise ValueError(f"The address has {quoted(name)}, which says nothing on this page; copy it from the app.")
-        feature, instead = NOT_DRAWN[name]
+        feature, instead = UNSUPPORTED_FIELDS[name]
         raise ValueError(
             f"A published page does not draw {feature} ({short(f'{name}={value}')}); {instead}, and copy again."
         )
@@ -211,7 +211,7 @@ def _view(checkpoint: Checkpoint, page: str, query: dict[str, str]) -> str:
         _require_head(side.n_layers, side.n_heads, match[1], match[2], match[3])
     if page == "decoding":
         _one_of(query, "strategy", ("beam", "greedy"), "beam")
-        _one_of(query, "size", SIZES, "3")
+        _one_of(query, "size", BEAM_SIZES, "3")
         _one_of(query, "under", ("total", "log_prob", "score"), "total")
         if not re.fullmatch(r"[1-9]\d{0,2}", query.get("step", "1")):
             raise ValueError(f"The step is {quoted(query['step'])}; it must be a whole number from 1.")

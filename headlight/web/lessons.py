@@ -25,17 +25,17 @@ from transformer.translator import Translator
 
 Json = dict[str, Any]
 COMPANION_BITS = 8  # of each weight of a model that only the lessons use
-LARGEST_COMPANION = 5_000_000  # bytes of its weights as they are stored
-MEASURED = ("entropy", "distance", "previous", "same", "next", "sharpness")  # by js/measures.js
-NOT_COMPUTED = ("contribution",)  # by js/lessons.js
-PAGES = {"attention": "attention", "decoding": "decoding"}  # those that a page has too
+MAX_COMPANION_BYTES = 5_000_000  # of its weights as they are stored
+COMPUTED_MEASURES = ("entropy", "distance", "previous", "same", "next", "sharpness")  # in js/measures.js
+RECORDED_KINDS = ("contribution",)  # expressions that js/lessons.js cannot compute
+PAGES = {"attention": "attention", "decoding": "decoding"}  # those that a published page has too
 
 
 def lessons_of(model: str) -> tuple[list[Json], dict[str, bytes]]:
-    """Return the lessons that a page with a model can play, and the small models of which they tell too, by name.
+    """Return the lessons that a page with a model can play, and the other small models that they need, by name.
 
-    A model of which no lesson tells has none. A lesson is left out where it needs another large model, or where
-    what its steps compare is not there.
+    There are none if no lesson is about the model. A lesson is left out if it needs another large model or a
+    missing snapshot.
     """
     lessons = [lesson for lesson in _shelf() if all(name == model or _is_small(name) for name in models_of(lesson))]
     if not any(step.model == model for lesson in lessons for step in lesson.steps[:1]):
@@ -65,7 +65,7 @@ def lesson_data(lesson: Lesson, model: str) -> Json:
 def step_data(step: Step, model: str) -> Json:
     """Return a step as JSON: with its expressions where the page can compute all of them, else with their values.
 
-    These values are those of the full weights.
+    The values are computed with the full weights.
     """
     run = base(step)
     data: Json = {
@@ -163,8 +163,8 @@ def is_computed(expression: Expression) -> bool:
     """Return whether js/lessons.js can compute an expression."""
     counts_effects = expression.what == "count" and bool(expression.words)
     by_measure = expression.what in ("measure", "extreme", "count") and bool(expression.measure)
-    measured = not by_measure or measure_names().get(expression.measure) in MEASURED
-    return expression.what not in NOT_COMPUTED and not counts_effects and measured and expression.run.snapshot is None
+    measured = not by_measure or measure_names().get(expression.measure) in COMPUTED_MEASURES
+    return expression.what not in RECORDED_KINDS and not counts_effects and measured and expression.run.snapshot is None
 
 
 # ---- models ----------------------------------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ def _folder(name: str) -> Path:
 
 def _is_small(name: str) -> bool:
     weights = _folder(name) / "model.safetensors"
-    return weights.is_file() and weights.stat().st_size <= LARGEST_COMPANION
+    return weights.is_file() and weights.stat().st_size <= MAX_COMPANION_BYTES
 
 
 @lru_cache(2)

@@ -19,7 +19,7 @@ from headlight.viewer.scripts import VIEWS, style, viewer_script
 from headlight.web.gallery import Gallery, block_of, read_gallery
 from headlight.web.lessons import lessons_of
 from headlight.web.model_file import model_bytes
-from headlight.web.traces import LARGEST_FILE
+from headlight.web.traces import MAX_FILE_BYTES
 from transformer.checkpoint import Checkpoint
 from transformer.files import write_bytes, write_text
 from transformer.model import count_parameters
@@ -27,7 +27,7 @@ from transformer.quoting import short
 
 Blocks = Mapping[str, bytes | str]  # by their ids; a text is the address of a file beside the page
 SCRIPTS = Path(__file__).parent / "js"
-ENGINE = (
+ENGINE_SCRIPTS = (
     "errors",
     "weights",
     "network",
@@ -38,29 +38,29 @@ ENGINE = (
     "lessons",
     "worker",
 )  # the modules of the worker, in their order
-PLAYER = ("drawing", "chips", "candidates", "looks", "tree", "beam", "hypotheses", "player")
-LESSONS = (
+PLAYER_SCRIPTS = ("drawing", "chips", "candidates", "looks", "tree", "beam", "hypotheses", "player")
+LESSON_SCRIPTS = (
     *("prose", "storage", "progress", "question_head", "question_row", "question_order", "question"),
     *("lessons", "lesson", "judging", "terms", "web_lessons"),
 )
-EXPORT = ("pen", "figure", "web_export")
+EXPORT_SCRIPTS = ("pen", "figure", "web_export")
 CARD_FIELDS = ("title", "source", "target", "typical")  # what the page reads of a card
 _IMPORT = re.compile(r"^import \{[^}]*\} from [^;]+;\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export ", re.MULTILINE)
-# It goes when the page's script has run, which stands behind the model.
+# Shown until the page's script, which follows the model, has run.
 _OPENING = translatable(
     "Opening the page. If this stays, the file is not complete, or the browser is from before 2024: get the file "
     "again, and open it in a current Firefox, Chrome, Edge or Safari."
 )
 _NO_SCRIPT = translatable("This page computes a translation in your browser: allow it to run its script.")
 _OPENED = 'document.getElementById("opening").remove();'
-_PUBLISHED_FILE = re.compile(r"index\.html|model[\w.-]*\.bin")  # files of a folder
+_PUBLISHED_FILE = re.compile(r"index\.html|model[\w.-]*\.bin")  # files that `write_folder` writes
 
 
 def single_page(name: str | Path) -> str:
     """Return the page with the model of a folder, or of one that ships, as the text of one HTML file.
 
-    Raises ValueError for a model that a page cannot compute, or that makes it larger than LARGEST_FILE.
+    Raises ValueError for a model that a page cannot compute, or that makes it larger than MAX_FILE_BYTES.
     """
     title, models = _models(name)
     return _within_limit(
@@ -71,7 +71,7 @@ def single_page(name: str | Path) -> str:
 def single_gallery(path: str | Path) -> str:
     """Return the gallery of a file as the text of one HTML file.
 
-    Raises ValueError for a gallery that a page cannot draw, with the line, or that makes it larger than LARGEST_FILE.
+    Raises ValueError for a gallery that a page cannot draw, with the line, or that makes it larger than MAX_FILE_BYTES.
     """
     gallery = read_gallery(path)
     page = _gallery_document(gallery, _gallery_models(gallery))
@@ -81,8 +81,8 @@ def single_gallery(path: str | Path) -> str:
 
 def _within_limit(page: str, subject: str, instead: str) -> str:
     size = len(page.encode())
-    if size > LARGEST_FILE:
-        raise ValueError(f"{subject} has {size / 1e6:.1f} MB, and may have {LARGEST_FILE / 1e6:.0f}; {instead}.")
+    if size > MAX_FILE_BYTES:
+        raise ValueError(f"{subject} has {size / 1e6:.1f} MB, and may have {MAX_FILE_BYTES / 1e6:.0f}; {instead}.")
     return page
 
 
@@ -105,7 +105,7 @@ def write_gallery(path: str | Path, folder: str | Path) -> int:
 
 
 def _free_folder(folder: str | Path) -> Path:
-    """Return the folder. Raises ValueError where it holds what no page wrote."""
+    """Return the folder. Raises ValueError where it holds other files than those of a page."""
     folder = Path(folder)
     if folder.is_file():
         raise ValueError(f"{short(folder)} is a file; name a folder, or write one file with --single.")
@@ -121,7 +121,7 @@ def _write(folder: Path, models: Mapping[str, bytes], document: Callable[[Blocks
             stale.unlink()
     for block, data in models.items():
         write_bytes(folder / f"{block}.bin", data)
-    # The digest makes a browser load the file again once it is another.
+    # The digest makes browsers load a changed file again.
     files: Blocks = {block: f"{block}.bin?{hashlib.sha256(data).hexdigest()[:12]}" for block, data in models.items()}
     page = document(files)
     write_text(folder / "index.html", page)
@@ -168,7 +168,7 @@ def _document(title: str, blocks: Blocks, script: str | None = None) -> str:
     title = f"{title} · Headlight"
     if script:
         return html_page(title, page_style(), script, blocks, sources=sources, body=_opening())
-    # The page's model stands before the script, those of lessons behind it: the picture waits for the first alone.
+    # The page's model precedes the script, and those of lessons follow it, so that the picture waits for one model.
     first, deferred = {"model": blocks["model"]}, {name: block for name, block in blocks.items() if name != "model"}
     script = page_script(current())
     return html_page(title, page_style(), script, first, later=deferred, sources=sources, body=_opening())
@@ -180,18 +180,18 @@ def _opening() -> str:
 
 def engine_script() -> str:
     """Return the worker's modules as one script."""
-    return "\n".join(map(_without_exports, ENGINE))
+    return "\n".join(map(_without_exports, ENGINE_SCRIPTS))
 
 
 def _without_exports(module: str) -> str:
-    """Return a module as part of a script that has what it imports."""
+    """Return a module without its imports and exports, for a script that contains its dependencies."""
     return _EXPORT.sub("", _IMPORT.sub("", (SCRIPTS / f"{module}.js").read_text(encoding="utf-8")))
 
 
 def _all_scripts(*more: str, shared_on: str = "document") -> str:
-    """Return the viewer's scripts, the page's, and those that measure, which the worker has too."""
-    names = (*VIEWS, *PLAYER, *LESSONS, *EXPORT, "description", "sheet", "engine", "web", *more)
-    viewer = viewer_script(*names, shared_on=shared_on, errors_of=ENGINE)
+    """Return the scripts of the viewer and of the page, and the measures, which the worker uses too."""
+    names = (*VIEWS, *PLAYER_SCRIPTS, *LESSON_SCRIPTS, *EXPORT_SCRIPTS, "description", "sheet", "engine", "web", *more)
+    viewer = viewer_script(*names, shared_on=shared_on, errors_of=ENGINE_SCRIPTS)
     return _without_exports("measures") + viewer
 
 

@@ -1,4 +1,4 @@
-"""The attention of one sentence as one HTML file, whatever computed it: for a model that is too large for a browser."""
+"""The attention of one sentence, from any model, as one HTML file: for models that are too large for a browser."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from transformer.trace import Trace
 if TYPE_CHECKING:
     from headlight.notebook import View
 
-LARGEST_FILE = 16_000_000  # bytes of a file that people send; more is refused by what sends and keeps such files
+MAX_FILE_BYTES = 16_000_000  # mail and course platforms refuse larger files
 _ROWS = {
     "encoder": translatable("Encoder rows"),
     "decoder": translatable("Decoder rows"),
     "cross": translatable("Cross rows"),
 }
 _BYTES_PER_WEIGHT = 8 / 3  # half precision in base64
-_LARGEST_UNPACKED = 100_000_000  # bytes of the arrays of a saved trace; a file has room for 24 million
+_MAX_UNPACKED_BYTES = 100_000_000  # bytes of the arrays of a saved trace; a file has room for 24 million
 
 
 def publish(
@@ -38,7 +38,7 @@ def publish(
     `what` is a trace, as `model.trace(text)` makes it, or what `headlight.show` and `headlight.watch` return. The model
     is not in the file. `selected` (kind, layer, head), from 0, is the head that is large; where it is None, that of the
     view, or the head with the narrowest attention. Returns the path. Raises ValueError for anything else, and for a
-    trace that makes the file larger than LARGEST_FILE.
+    trace that makes the file larger than MAX_FILE_BYTES.
     """
     trace = getattr(what, "trace", what)
     if not isinstance(trace, Trace):
@@ -54,10 +54,10 @@ def publish(
 def trace_page(trace: Trace, *, title: str | None = None, selected: tuple[str, int, int] | None = None) -> str:
     """Return the page with every head of a trace, as `publish` writes it."""
     size = sum(trace.pattern(kind).size for kind in trace.kinds) * _BYTES_PER_WEIGHT
-    if size > LARGEST_FILE:
+    if size > MAX_FILE_BYTES:
         listed = ", ".join(f"{kind} {' x '.join(map(str, trace.pattern(kind).shape))}" for kind in trace.kinds)
         raise ValueError(
-            f"The page would have {size / 1e6:.0f} MB, and may have {LARGEST_FILE / 1e6:.0f} ({listed}); "
+            f"The page would have {size / 1e6:.0f} MB, and may have {MAX_FILE_BYTES / 1e6:.0f} ({listed}); "
             "trace a shorter sentence, or give fewer layers."
         )
     heading = title or trace.model or "Headlight"
@@ -89,10 +89,10 @@ def load_trace(path: str | Path) -> Trace:
     if path.is_file() and zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             size = sum(entry.file_size for entry in archive.infolist())
-        if size > _LARGEST_UNPACKED:
+        if size > _MAX_UNPACKED_BYTES:
             raise ValueError(
                 f"{short(path)} unpacks to {size / 1e6:.0f} MB, and a page has room for a quarter of "
-                f"{_LARGEST_UNPACKED / 1e6:.0f}; trace a shorter sentence."
+                f"{_MAX_UNPACKED_BYTES / 1e6:.0f}; trace a shorter sentence."
             )
     return Trace.load(path)
 

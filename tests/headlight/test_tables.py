@@ -23,7 +23,7 @@ from headlight.corpora.pairs import Pair, Rejected
 from headlight.tables import files
 from headlight.tables.columns import column_types, columns_of
 from headlight.tables.files import Table, write_table
-from headlight.tables.passes import traced
+from headlight.tables.passes import trace_rows
 from headlight.tables.sentences import Row, read_rows, windows
 from tests.small import TEXTS, small_checkpoint, small_translator
 from transformer.checkpoint import native
@@ -114,7 +114,7 @@ def test_a_dataframe_has_each_visible_weight_once(model: Translator) -> None:
 def test_a_sentence_with_too_many_weights_is_left_out(model: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("headlight.tables.columns.MAX_SENTENCE_WEIGHTS", 400)
     window: list[Row] = [Pair(1, "a", "a"), Pair(2, TEXTS[0], TEXTS[0])]
-    short, long = traced(model, window, lambda trace: columns_of(trace, "weights"))
+    short, long = trace_rows(model, window, lambda trace: columns_of(trace, "weights"))
     assert isinstance(short, tuple) and isinstance(long, Rejected) and "make a row for each head" in long.reason
 
 
@@ -242,7 +242,7 @@ def test_a_window_ends_where_it_would_cost_too_much() -> None:
 
 def test_small_parts_are_joined_to_large_row_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The writer of Parquet keeps facts of each group until the end: one for each part would grow with the corpus."""
-    monkeypatch.setattr(files, "GROUP_ROWS", 150)
+    monkeypatch.setattr(files, "ROW_GROUP_ROWS", 150)
     table = Table(tmp_path / "out.parquet", column_types("steps"), {})
     whole = write_table(table, fours(corpus()), rows_of)
     groups = pyarrow.parquet.ParquetFile(table.out).metadata

@@ -12,7 +12,7 @@ import pytest
 
 from headlight.cli.verbs import main
 from headlight.runs import RunFolder, export, resume, status, work
-from headlight.runs.folder import CORPUS
+from headlight.runs.folder import CORPUS_FILES
 from tests.damage import (
     DAMAGES,
     END,
@@ -74,7 +74,7 @@ def test_a_damaged_corpus_is_read_again(
     damage(run.data / name)
     look_at(run)
     repair_only(run)
-    for file in CORPUS:
+    for file in CORPUS_FILES:
         assert (run.data / file).read_bytes() == (quiet.data / file).read_bytes()
     assert (run.path / "data.damaged").is_dir()
     assert "It is read again from" in " ".join(status(run.path).repairs)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from headlight.cli.verbs import main
 from headlight.runs import RunFolder, state, status
-from headlight.runs.metrics import sound_line
+from headlight.runs.metrics import parse_line
 from tests.damage import LAST
 from transformer.files import write_json
 
@@ -63,6 +63,6 @@ def test_no_value_in_a_training_json_is_a_traceback(run: RunFolder, data: st.Dat
 @given(values=json_values, name=st.sampled_from(["step", "loss", "tokens", "seconds", "gradient_norm", "evaluation"]))
 def test_no_value_in_a_line_of_metrics_is_a_traceback(values: Any, name: str) -> None:
     line = {"step": 3, "loss": 1.0, "tokens": 5, "seconds": 0.1, "gradient_norm": None, name: values}
-    sound = sound_line(json.dumps(line).encode())
+    sound = parse_line(json.dumps(line).encode())
     if sound is not None:
         assert float(sound["loss"]) < 1e101 and isinstance(sound.get("evaluation", {}), dict)

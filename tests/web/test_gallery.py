@@ -119,7 +119,7 @@ def test_a_file_that_is_no_gallery_is_refused(tmp_path: Path, monkeypatch: pytes
     with pytest.raises(ValueError, match="is not a text in UTF-8"):
         read_gallery(tmp_path / "gallery.txt")
     with pytest.raises(ValueError, match="gallery.txt"):
-        read_gallery(write(tmp_path, "a" * (gallery.LARGEST_TEXT_BYTES + 1)))
+        read_gallery(write(tmp_path, "a" * (gallery.MAX_TEXT_BYTES + 1)))
     monkeypatch.setattr(gallery, "MAX_VIEWS", 2)
     with pytest.raises(ValueError, match="line 3: A gallery has at most 2 pictures"):
         read_gallery(write(tmp_path, f"{SMALL}\n" * 3))
@@ -157,7 +157,7 @@ def test_a_trace_stands_beside_a_model_and_a_folder_has_the_models_in_files(tmp_
 
 
 def test_a_gallery_that_is_too_large_says_what_is_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(publish, "LARGEST_FILE", 100_000)
+    monkeypatch.setattr(publish, "MAX_FILE_BYTES", 100_000)
     with pytest.raises(
         ValueError, match=r"The gallery with reverse has .* publish it as a folder, or with fewer models"
     ):

@@ -73,7 +73,7 @@ def test_a_file_that_unpacks_to_too_much_is_refused(
     trace: Trace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trace.save(tmp_path / "trace.npz")
-    monkeypatch.setattr(traces, "_LARGEST_UNPACKED", 10_000)
+    monkeypatch.setattr(traces, "_MAX_UNPACKED_BYTES", 10_000)
     with pytest.raises(ValueError, match=r"trace.npz unpacks to \d MB"):
         load_trace(tmp_path / "trace.npz")
 

@@ -20,7 +20,7 @@ from headlight.formatting import plural
 from headlight.graphemes import shortened
 from headlight.slices import KINDS, SlicedEvaluation, SlicedSentence, SliceScores
 from headlight.slices.evaluating import read_sentences, score_kinds, translate
-from headlight.slices.kinds import COLUMN, kind_title
+from headlight.slices.kinds import COLUMN_PREFIX, kind_title
 from headlight.slices.scores import MIN_INTERVAL_SENTENCES, RESAMPLES
 from transformer import Translator
 from transformer.decoding.strategies import LENGTH_PENALTY
@@ -172,7 +172,7 @@ def measure_slices(slice_request: SliceRequest, progress: Progress) -> SlicedEva
     corpus = open_split(request.spec)
     if request.chosen.is_private:
         corpus = FirstRows(corpus, PREVIEW_ROWS)
-    kinds = [*KINDS, *([] if slice_request.column is None else [COLUMN + slice_request.column])]
+    kinds = [*KINDS, *([] if slice_request.column is None else [COLUMN_PREFIX + slice_request.column])]
     evaluator, values = read_sentences(compared, corpus, kinds, request.pairs)
     with TURNS.turn():  # for this alone: scoring needs no model
         translations = translate(compared, evaluator, BEAM_SIZE, LENGTH_PENALTY, progress)

@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from headlight.runs import RunFolder, Status
-from headlight.runs.preparing import doubled, known_by_heart
+from headlight.runs.preparing import count_duplicates, is_scored_on_training
 from headlight.viewer.packing import pack
 from ui.state import models
 from ui.state.public import public, without_places
@@ -170,7 +170,7 @@ def _numbers(trainings: Shelf, view: TrainingView) -> Columns | None:
     if any(evaluation.get("bleu") for evaluation in watched[0].columns.evaluations):
         how_bleu_counts()
     folder = RunFolder(trainings.chosen.folder)
-    for caution in curves.cautions(watched[0].columns, doubled(folder), known_by_heart(folder)):
+    for caution in curves.cautions(watched[0].columns, count_duplicates(folder), is_scored_on_training(folder)):
         st.caption(f":material/info: {caution}")
     if trainings.chosen.state in ("finished", "stopped") and f"runs/{trainings.chosen.name}" in models.model_names():
         open_in(f"runs/{trainings.chosen.name}")

@@ -13,7 +13,7 @@ from headlight.analysis.combine import merge
 from headlight.charts.colours import THEMES, lookup
 from headlight.formatting import percent
 from headlight.notebook.payload import WEIGHT_STEPS as STEPS_SENT
-from headlight.notebook.payload import in_steps
+from headlight.notebook.payload import quantize
 from headlight.viewer.packing import pack
 from headlight.viewer.scripts import SCRIPTS, viewer_script
 
@@ -207,7 +207,7 @@ def test_the_weights_of_one_query_are_found_among_all(call: Call) -> None:
 
 def test_weights_in_steps_are_those_that_were_sent(call: Call) -> None:
     weights = rng(9).random((2, 3, 4)) * 2
-    sent = {name: part.ravel().tolist() for name, part in in_steps(weights, peak=2.0).items()}
+    sent = {name: part.ravel().tolist() for name, part in quantize(weights, peak=2.0).items()}
     found = call(f"[...inUnits(it.high, it.low, {2 / STEPS_SENT})]", sent)
     np.testing.assert_allclose(found, weights.ravel(), atol=1.01 / STEPS_SENT)
 
