@@ -21,7 +21,7 @@ from torch.nn.utils.rnn import pad_sequence
 from transformer.attention import attention_weights
 from transformer.checkpoint import Checkpoint, native
 from transformer.decoding import Decoding, Hypothesis, finish
-from transformer.decoding.strategies import LENGTH_PENALTY
+from transformer.decoding.strategies import LENGTH_PENALTY, beam_or_greedy
 from transformer.inference.prepared import Prepared
 from transformer.model import Transformer
 from transformer.quoting import UnreadableTextError, quoted, short
@@ -130,7 +130,7 @@ class Translator:
         self, text: str, beam_size: int = 5, length_penalty: float = LENGTH_PENALTY, **options: Any
     ) -> list[Translation]:
         """Return the `beam_size` best translations, best first."""
-        return self.decode(text, _beam(beam_size, length_penalty), **options)[:beam_size]
+        return self.decode(text, beam_or_greedy(beam_size, length_penalty), **options)[:beam_size]
 
     def translate_batch(
         self,
@@ -151,7 +151,7 @@ class Translator:
             groups = [list(alike) for _, alike in groupby(order, key=lambda i: len(ids[i]))]
         translations: dict[int, Translation] = {}
         for chosen in (group[at : at + batch] for group in groups for at in range(0, len(group), batch)):
-            results = self._search([ids[i] for i in chosen], _beam(beam_size, length_penalty), options)
+            results = self._search([ids[i] for i in chosen], beam_or_greedy(beam_size, length_penalty), options)
             translations.update((i, best[0]) for i, best in zip(chosen, results, strict=True))
         return [translations[i] for i in range(len(ids))]
 
@@ -233,7 +233,7 @@ class Translator:
         source = self.encode(text)
         finished = True
         if target is None:
-            best = own or self._search([source], _beam(beam_size), {**options, "tap": tap})[0][0]
+            best = own or self._search([source], beam_or_greedy(beam_size), {**options, "tap": tap})[0][0]
             written, finished = [self.model.config.sos_id, *best.ids], best.finished
         else:
             written = self.encode_target(target)
@@ -303,12 +303,6 @@ class Translator:
 
         q, k = recorded[0].q, recorded[0].k
         return LayerPatterns((len(sites), q.size(1), q.size(2), k.size(2)), compute, sum(tensors.values()))
-
-
-def _beam(size: int, length_penalty: float = LENGTH_PENALTY) -> Decoding:
-    if size == 1:
-        return Decoding.of("greedy")
-    return Decoding.of("beam", size=size, length_penalty=length_penalty)
 
 
 def _require_text(text: object, what: str) -> str:

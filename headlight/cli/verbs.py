@@ -26,13 +26,20 @@ from headlight.machine import keep_freed
 from headlight.runs import MIN_SENTENCES, Evaluation, Evaluator
 from transformer.checkpoint.native import to_json
 from transformer.checkpoint.weights import Refused
-from transformer.decoding.strategies import LENGTH_PENALTY, STRATEGIES, Decoding, Strategy, parameters
+from transformer.decoding.strategies import (
+    LENGTH_PENALTY,
+    STRATEGIES,
+    Decoding,
+    Strategy,
+    beam_or_greedy,
+    parameters,
+)
 from transformer.files import write_json
 from transformer.quoting import MAX_QUOTED_CHARACTERS, short
 from transformer.training.processes import is_distributed, leave
 from transformer.translator import Translation, Translator
 
-MAX_SEEN_SHARE = 0.05  # of the pairs to score that were trained on; the same short sentence is in many corpora
+MAX_TRAINED_SHARE = 0.05  # of the scored pairs, since the same short sentences are in many corpora
 
 
 def main(arguments: list[str] | None = None, parser: argparse.ArgumentParser | None = None) -> int:
@@ -45,7 +52,7 @@ def main(arguments: list[str] | None = None, parser: argparse.ArgumentParser | N
             options.checkpoint = str(checkpoints.fetch(checkpoint))
         status = options.run(options) or 0  # most verbs raise their errors; a few, such as `check`, return a status
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader, such as `head`, has enough; nothing may be written at the exit either
+    except BrokenPipeError:  # the reader, such as `head`, has closed the pipe; the exit must not write to it either
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (ValueError, OSError) as error:
@@ -58,7 +65,7 @@ def main(arguments: list[str] | None = None, parser: argparse.ArgumentParser | N
 
 
 def _details(error: Exception) -> list[str]:
-    """Return what the refused file contains, and the command that may help."""
+    """Return the facts about a refused file, and the command that may help."""
     if not isinstance(error, Refused):
         return []
     return [f"  {name}: {value}" for name, value in error.facts] + [error.command] * bool(error.command)
@@ -195,7 +202,7 @@ def translate(options: argparse.Namespace) -> None:
 
 
 def _warning(translator: Translator, sentence: str, written: Translation, read: frozenset[str]) -> str:
-    """Return a warning for a sentence unlike the training's, or with words that were never read, else ""."""
+    """Return a warning about a sentence unlike the training data or with words never read, else ""."""
     words = unread_words(sentence, written.text, read) if read else []
     if words := guessed_words(translator.card, words, sentence, written.log_prob_per_token):
         return unread_note(words)
@@ -203,9 +210,10 @@ def _warning(translator: Translator, sentence: str, written: Translation, read: 
 
 
 def _strategy(options: argparse.Namespace) -> Strategy:
-    """Return the strategy that is asked for by its name, by --sample, or by a beam of 1, which is greedy."""
-    beam = "greedy" if max(options.size, options.n_best) == 1 else "beam"
-    return STRATEGIES[options.strategy or ("sampling" if options.sample else beam)]
+    """Return the strategy of --strategy, or of --sample, or else of a beam of the requested size."""
+    if options.strategy is None and not options.sample:
+        return beam_or_greedy(max(options.size, options.n_best)).strategy
+    return STRATEGIES[options.strategy or "sampling"]
 
 
 def _translations(translator: Translator, sentence: str, options: argparse.Namespace) -> list[Translation]:
@@ -251,7 +259,7 @@ def evaluate(options: argparse.Namespace) -> None:
     trained = fingerprint.overlap(checkpoint.card, corpus)
     scores = evaluator(checkpoint, options.beam, options.length_penalty)
     print(corpus.report if options.pairs is None else f"{corpus.name}: {plural(options.pairs, 'pair')} at most")
-    if trained is not None and trained.in_training > 1 and trained.in_training >= MAX_SEEN_SHARE * trained.looked_up:
+    if trained is not None and trained.in_training > 1 and trained.in_training >= MAX_TRAINED_SHARE * trained.looked_up:
         print(
             f"Caution: about {percent(trained.in_training / trained.looked_up)} of these pairs were trained on (of "
             f"{trained.looked_up:,} that can be looked up): the scores say what the model knows by heart.",

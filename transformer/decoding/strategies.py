@@ -325,3 +325,8 @@ class Decoding:
                 label = parameter.label.lower().removeprefix("beam ")
                 parts.append(f"{label} {value}" if isinstance(value, int) else f"{label} {value:g}")
         return ", ".join(parts)
+
+
+def beam_or_greedy(size: int, length_penalty: float = LENGTH_PENALTY) -> Decoding:
+    """Return beam search of that size; a beam of 1 is greedy decoding."""
+    return Decoding.of("greedy") if size == 1 else Decoding.of("beam", size=size, length_penalty=length_penalty)

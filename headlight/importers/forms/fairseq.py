@@ -66,7 +66,7 @@ ACTIVATIONS: dict[str, Activation] = {
     "gelu_fast": "gelu-tanh",
     "linear": "none",
 }
-DEFAULT_WIDTH, DEFAULT_D_FF, DEFAULT_DEPTH, DEFAULT_HEADS, DEFAULT_LENGTH = 512, 2048, 6, 8, 1024
+DEFAULT_WIDTH, DEFAULT_D_FF, DEFAULT_HEADS, DEFAULT_LENGTH = 512, 2048, 8, 1024
 _OTHER_ARCHITECTURES = ("transformer_lm", "nonautoregressive", "levenshtein", "cmlm", "lightconv")
 _CLASSIFIER_PREFIX = "classification_heads."  # in a BART that was trained to classify texts; not used here
 _UNSUPPORTED_SETTINGS = {  # the setting, and the part that it switches on
