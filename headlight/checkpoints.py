@@ -44,17 +44,18 @@ __all__ = [
 ]
 
 _PARTS = ("encoder", "decoder", "output")
-WORDS = "words.txt.gz"  # the words of the sentences that the model was trained to read
-MAX_PACKED_BYTES, MAX_UNPACKED_BYTES = 200_000, 4_000_000  # of that file, and of its text
-_MEASURED = ("heads.json", "why.json", "antecedents.json", "align.json")  # what pages show of a model
-_TOKENIZERS = (native.SHARED, native.SOURCE, native.TARGET)
-FILES = (native.CONFIG, native.CARD, *_TOKENIZERS, WORDS, *_MEASURED, native.WEIGHTS)  # that a folder on the hub has
+WORDS_FILE = "words.txt.gz"  # the words of the sentences that the model was trained to read
+MAX_PACKED_BYTES, MAX_UNPACKED_BYTES = 200_000, 4_000_000  # of WORDS_FILE, and of its text
+_MEASUREMENT_FILES = ("heads.json", "why.json", "antecedents.json", "align.json")  # what pages show of a model
+_TOKENIZER_FILES = (native.SHARED, native.SOURCE, native.TARGET)
+# The files of a model on the hub; `fetch` downloads the weights last.
+FILES = (native.CONFIG, native.CARD, *_TOKENIZER_FILES, WORDS_FILE, *_MEASUREMENT_FILES, native.WEIGHTS)
 
 
 def load(folder: str | Path, device: str = "cpu", dtype: str | None = None) -> Checkpoint:
-    """Read what `save` wrote, ready to run (evaluation mode); a model that ships goes by its name alone.
+    """Read a checkpoint that `save` wrote, in evaluation mode; a model that ships is given by its name alone.
 
-    "hub:OWNER/NAME", or "hub:OWNER/NAME@REVISION", is one on the Hugging Face hub, which `fetch` downloads once.
+    "hub:OWNER/NAME" or "hub:OWNER/NAME@REVISION" is a model on the Hugging Face hub, which `fetch` downloads once.
 
     `device` is one of torch's, such as "cuda:1", or "auto": the GPU with most free memory if the model fits, else the
     CPU. `dtype` is the type in which matrices are held, "float32", "bfloat16" or "float16"; by default float32, and in
@@ -68,7 +69,7 @@ def load(folder: str | Path, device: str = "cpu", dtype: str | None = None) -> C
 
 
 def resolve_device(name: str, folder: Path) -> str:
-    """Return a device by its name: for "auto" the GPU with most free memory if it holds the model twice, else the CPU.
+    """Return a device by its name: for "auto" the GPU with most free memory if the model fits twice, else the CPU.
 
     Raises ValueError for a device that this machine lacks.
     """
@@ -101,7 +102,7 @@ def digest(folder: str | Path) -> str:
 
 
 def find(name: str | Path) -> Path:
-    """Return the folder that a model's name or path means: the download for "hub:...", else that of `folders.model`.
+    """Return the folder of a model: for "hub:..." the downloaded one, for a name or path that of `folders.model`.
 
     Raises ValueError as `fetch` does.
     """
@@ -231,9 +232,9 @@ def save_words(folder: Path, words: Mapping[str, int]) -> int:
     count = len(frequent)
     while len(packed := _packed(frequent[:count])) > MAX_PACKED_BYTES:
         count = int(count * 0.99 * MAX_PACKED_BYTES / len(packed))
-    temporary = folder / f"{WORDS}.{os.getpid()}.part"
+    temporary = folder / f"{WORDS_FILE}.{os.getpid()}.part"
     temporary.write_bytes(packed)
-    os.replace(temporary, folder / WORDS)
+    os.replace(temporary, folder / WORDS_FILE)
     return count
 
 
@@ -243,7 +244,7 @@ def _packed(words: Iterable[str]) -> bytes:
 
 def read_words(folder: str | Path) -> frozenset[str]:
     """Return the words that the model of a folder was trained to read, in lower case; empty without a list."""
-    file = find(folder) / WORDS
+    file = find(folder) / WORDS_FILE
     try:
         return _read_words(file, file.stat().st_mtime_ns)
     except OSError:

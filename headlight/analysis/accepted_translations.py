@@ -1,7 +1,7 @@
-"""Which translations are right, by a list that people wrote: each source with every translation that they accept.
+"""Check translations against a list that people wrote: each source with every translation that they accept.
 
-The list is a table: a source in each line, and after each tab a translation. What is compared is words and marks;
-how they are typed (curly quotes, kinds of spaces, one letter for "oe") makes no translation wrong.
+Each line of the list is a source and, after each tab, a translation. Only words and punctuation are compared: curly
+quotes, kinds of spaces and the letter "œ" for "oe" make no translation wrong.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 from headlight.corpora.varied import without_end
 from transformer.quoting import quoted
 
-_TYPED = str.maketrans(
+_PLAIN_TYPOGRAPHY = str.maketrans(
     {"‘": "'", "’": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "œ": "oe", "Œ": "Oe"},
 )
 
@@ -34,7 +34,7 @@ class Failure(NamedTuple):
 
 
 def sentences(lines: Iterable[str]) -> list[AcceptedSentence]:
-    """Return the list in the lines of its table.
+    """Parse the lines of a list.
 
     Raises ValueError naming the line that has no source or no translation.
     """
@@ -50,10 +50,9 @@ def sentences(lines: Iterable[str]) -> list[AcceptedSentence]:
 
 
 def accepted(translations: Sequence[str], listed: Sequence[AcceptedSentence]) -> tuple[int, list[Failure]]:
-    """Return how many of the translations, one for each sentence of the list and in its order, are accepted; and the
-    others.
+    """Return the number of accepted translations, and the failures; translation n is of sentence n of the list.
 
-    Raises ValueError where there are more or fewer of them than sentences.
+    Raises ValueError where there are more or fewer translations than sentences.
     """
     pairs = zip(listed, translations, strict=True)
     failed = [Failure(sentence.source, written) for sentence, written in pairs if not accepts(sentence, written)]
@@ -61,10 +60,10 @@ def accepted(translations: Sequence[str], listed: Sequence[AcceptedSentence]) ->
 
 
 def accepts(sentence: AcceptedSentence, written: str) -> bool:
-    """Return whether `written` is on the sentence's list, but for what its source leaves open.
+    """Return whether `written` is an accepted translation of the sentence.
 
-    Where the source has no capital, the first letter's is free; where it has no last mark, the last mark may be
-    missing.
+    If the source begins without a capital, so may the translation; if the source lacks its last mark, the translation
+    may lack or have one.
     """
     source, right = sentence.source, {normalised(translation) for translation in sentence.accepted}
     written = normalised(written)
@@ -80,7 +79,7 @@ def normalised(text: str) -> str:
     before ! ? : ;
     """
     text = " ".join(unicodedata.normalize("NFC", text).split())
-    text = re.sub("« | »", lambda quote: quote[0].strip(), text).translate(_TYPED)
+    text = re.sub("« | »", lambda quote: quote[0].strip(), text).translate(_PLAIN_TYPOGRAPHY)
     return re.sub(" ([!?:;])", r"\1", text)
 
 

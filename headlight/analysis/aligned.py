@@ -15,7 +15,7 @@ from transformer.tokenizers import SPACE, SPECIALS, number_duplicates
 from transformer.trace import Tokens, Trace
 
 _UNKNOWN = {SPECIALS[1], "<unk>"}
-SPECIAL_TOKENS_LABEL = "special tokens"  # the label of several together
+SPECIAL_TOKENS_LABEL = "special tokens"  # the label of several special tokens
 
 Groups = list[list[int]]
 
@@ -100,14 +100,14 @@ class AlignedHeads:
 
     rows: list[str]
     columns: list[str]
-    reads: list[str] | None  # where the rows are what is written
+    reads: list[str] | None  # the tokens read at the rows, where the rows are tokens that are written
     cells: tuple[np.ndarray, np.ndarray]  # [Q, K] each
     masked: np.ndarray  # [Q, K], in both
     merged: bool
 
     @property
     def difference(self) -> np.ndarray:
-        """The second less the first."""
+        """The second head minus the first, [Q, K]."""
         return self.cells[1] - self.cells[0]
 
 
@@ -154,8 +154,8 @@ def single_head(trace: Trace, kind: str, layer: int, head: int) -> SingleHead:
 
 
 def column_change(pair: AlignedHeads) -> tuple[str, float]:
-    """Return the column whose share changes most from the first head to the second, and by how much of 1, over all
-    rows."""
+    """Return the column whose mean share over all rows changes most from the first head to the second, and the change.
+    """
     change = pair.difference.mean(axis=0)
     at = int(np.abs(change).argmax())
     return pair.columns[at], float(change[at])

@@ -7,8 +7,8 @@ The weights of a source word's tokens are summed, and those of a target word's r
 word, or, shifted by one step, those that read it (Chen et al. 2020, "Accurate word alignment induction from neural
 machine translation").
 
-Memory holds the weights of one batch and only counts for each sentence, so each head that a sum grows by takes another
-pass over the corpus.
+Memory holds the weights of one batch and, for each sentence, counts alone. So each head that is added to a sum takes
+another pass over the corpus.
 
 Shapes: B sentences, N sentences of the corpus, H heads, C candidates, V target words, W source words.
 """
@@ -137,12 +137,12 @@ class _Scorer:
         return [tuple(heads[:count]) for heads in by_layer for count in range(1, len(heads) + 1)]
 
     def score(self, combine: Combine, among: np.ndarray | None = None, with_links: bool = False) -> _Scored:
-        """Count the errors of the candidates that `combine` makes in the sentences `among`, by index; None is all."""
+        """Count the errors of the candidates from `combine`, in the sentences with the indices `among`, or in all."""
         rows: list[tuple[int, np.ndarray, np.ndarray]] = []
         links: dict[int, list[set[Link]]] = {}
         chosen = None if among is None else set(among.tolist())
         model, padded = self.checkpoint.model, self.checkpoint.model.config.padding_mask == "applied"
-        # `prepare` marks special tokens and punctuation for other measures; here special tokens are those of no word.
+        # Only other measures need the marks of `prepare`; here a special token is one that belongs to no word.
         tokenizers = self.checkpoint.source_tokenizer, self.checkpoint.target_tokenizer
         source, target = (Marks(*np.zeros((2, tokenizer.vocab_size), bool)) for tokenizer in tokenizers)
         for chunk, gold in self._chunks():
@@ -165,7 +165,7 @@ class _Scorer:
         return _Scored(indices, agreed, total, links)
 
     def _chunks(self) -> Iterator[tuple[list[PairReading], dict[int, Links]]]:
-        """Yield the readings that have gold, with the words counted as in it, and the gold links by index."""
+        """Yield the readings that have gold, with words numbered as in the gold, and the gold links by index."""
         sentences: dict[int, GoldSentence] = {}
 
         def pairs() -> Iterator[KnownPair]:

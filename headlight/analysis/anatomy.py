@@ -1,7 +1,7 @@
-"""One query token through one head, every number of it.
+"""Compute every number of one query token on its way through one head.
 
-Everything is computed here in double precision from the model's weights and from the vectors that reach the
-block in a real pass, so it is a second account of what the model does, and `agreement` compares the two.
+Everything is computed in double precision from the model's weights and from the vectors that reach the block in a
+real pass. This is independent of the model's own code, and `agreement` compares the results.
 
 Shapes: H heads, K keys, D = d_head, M = d_model.
 """
@@ -17,12 +17,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from headlight.analysis.sites import attention_at, require_kept
+from headlight.analysis.sites import attention_at, require_unpruned
 from headlight.analysis.stream import Stream, layer_blocks, require_paper_layers, rest_of_layer
 from transformer.attention import MultiHeadAttention
 from transformer.taps import Site
 
-CHUNK_NUMBERS = 2**24  # numbers of a matrix that are turned to double precision at once: 128 MiB
+CHUNK_NUMBERS = 2**24  # numbers of a matrix that are converted to double precision at once: 128 MiB
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ class Variant:
     after: np.ndarray  # [M], the same, normed where the model norms after the block
 
     def difference(self, other: Variant) -> tuple[float, float]:
-        """Return how far `apart` the weights are, and what leaves the block."""
-        return apart(self.weights, other.weights), apart(self.after, other.after)
+        """Return the `largest_difference` of the weights, and of the vectors that leave the block."""
+        return largest_difference(self.weights, other.weights), largest_difference(self.after, other.after)
 
 
 @dataclass(frozen=True)
@@ -80,13 +80,13 @@ class WalkError(NamedTuple):
 
 
 def walk(stream: Stream, site: Site, head: int, query: int) -> Walk:
-    """Compute the way of the token `query` through one head; layers, heads and tokens count from 0.
+    """Follow the token `query` through one head; layers, heads and tokens count from 0.
 
     Raises ValueError for an attention, head or token that does not exist, and for a model without the paper's layers.
     """
     require_paper_layers(stream.model)
     attention = attention_at(stream.model, site)
-    require_kept(attention, head)
+    require_unpruned(attention, head)
     row = attention.remaining.index(head)
     _within("token", query, len(stream.ids(site.stack)))
     residual = stream.residuals(site.stack, site.layer)[site.kind][0]
@@ -144,21 +144,20 @@ def walk(stream: Stream, site: Site, head: int, query: int) -> Walk:
 
 
 def agreement(walk: Walk, stream: Stream, row: np.ndarray) -> WalkError:
-    """Return the walk's own numbers beside the model's: its pattern's row [K], recorded in a pass, and its layer's
-    output.
+    """Compare the walk with the model: with `row` [K] of its recorded pattern, and with the layer's output.
 
-    The vector that leaves the walk goes through the rest of the layer, and what comes out is compared.
+    The layer's output is compared with the walk's last vector after the rest of the layer.
     """
     stack, layer, kind = walk.site
     own = stream.stack(stack).states[layer + 1][walk.query]
     residual = rest_of_layer(stream, stack, layer, kind, torch.as_tensor(walk.own.after).to(own))
-    return WalkError(apart(walk.own.weights, row), apart(_numbers(residual), _numbers(own)))
+    return WalkError(largest_difference(walk.own.weights, row), largest_difference(_numbers(residual), _numbers(own)))
 
 
-def apart(computed: np.ndarray, own: np.ndarray) -> float:
-    """Return the largest difference of two numbers; as a share of the largest of `own` where that is above 1.
+def largest_difference(computed: np.ndarray, own: np.ndarray) -> float:
+    """Return the largest difference of two numbers, relative to the largest of `own` where that is above 1.
 
-    Single precision holds seven digits, so what a stream of tens can hold is a share, not a distance.
+    Single precision holds seven digits, so numbers in the tens have larger rounding errors.
     """
     return float(np.abs(computed - own).max() / max(1.0, np.abs(own).max()))
 
@@ -244,7 +243,7 @@ def _within(what: str, number: int, count: int) -> None:
 
 # Why the scores are divided by √d_head: their variance, and how far the softmax is from spreading, against d_head.
 WIDTHS = (4, 8, 16, 32, 64, 128, 256, 512)
-DRAWS, QUERIES = 20, 20  # of keys, and of queries for each: one draw of a few keys would say little
+DRAWS, QUERIES = 20, 20  # draws of keys, and queries for each; a single draw of few keys would say little
 
 
 @dataclass(frozen=True)
@@ -252,8 +251,8 @@ class ScoreSpread:
     """The spread of the scores and the concentration of their softmax, as means over the queries."""
 
     variance: float  # of the scores
-    largest: float  # weight of a row: 1 / K where all keys have the same weight, 1 where one key has all of it
-    entropy: float  # of a row, as a share of the entropy of equal weights
+    largest: float  # the largest weight of a row: 1 / K for equal weights, 1 where one key has all of it
+    entropy: float  # the entropy of a row, as a share of that of equal weights
 
 
 def score_spread(scores: np.ndarray) -> ScoreSpread:

@@ -9,7 +9,7 @@ from typing import Literal
 
 Side = Literal["embedding", "encoder", "decoder", "output"]
 
-_BRIEF = {
+_SHORT_TITLES = {
     "attention": "self",
     "self_attention": "self",
     "cross_attention": "cross",
@@ -25,7 +25,7 @@ _TITLES = {
     "residuals": "norms",
     "norm": "final layer norm",
 }
-_ORDER = (
+_PART_ORDER = (
     *("embedding", "layers", "attention", "self_attention", "cross_attention", "feed_forward", "residuals"),
     *("query", "key", "value", "inner", "output", "outer", "weight", "bias"),
 )
@@ -35,7 +35,7 @@ _ORDER = (
 class Block:
     """A part of a network: level 0 is a stack or an embedding, 1 a layer, 2 a block of a layer.
 
-    It covers the parameters from `start` to `start + parameters` of the whole, counted in the order of the blocks.
+    In the order of the blocks, its parameters are those from `start` to `start + parameters` of the network.
     """
 
     path: str  # what its tensors' names begin with: "decoder.layers.1.cross_attention"
@@ -53,12 +53,12 @@ class BlockGroup:
     """Parts of the same kind in all layers: "Encoder, feed-forward"."""
 
     title: str
-    path: str | None  # of the block that it is, where it is one
+    path: str | None  # of the block, where the group is a single block
     names: tuple[str, ...]
 
 
 def blocks(sizes: Mapping[str, int]) -> list[Block]:
-    """Return the blocks of a network whose tensors have so many numbers, from left to right and from the outside in."""
+    """Return the blocks of a network, given its tensors' sizes, from left to right and from the outside in."""
     names = sorted(sizes, key=_key)
     starts, at = {}, 0
     for name in names:
@@ -73,7 +73,7 @@ def blocks(sizes: Mapping[str, int]) -> list[Block]:
     for path, inside in inner.items():
         level, (title, brief) = _level(path), _named(path, shared)
         if level and len(inside) == len(inner[_paths(inside[0])[level - 1]]):
-            continue  # it is all that there is in the block around it
+            continue  # nothing else is in the block around it
         total = sum(sizes[name] for name in inside)
         listed.append(Block(path, title, brief, _side(path), level, starts[inside[0]], total, tuple(inside)))
     return listed
@@ -136,7 +136,7 @@ def _side(path: str) -> Side:
 
 
 def _named(path: str, shared: bool) -> tuple[str, str]:
-    """Return the title of a block, and the word for it where there is little room."""
+    """Return the title of a block, and a short title."""
     parts = path.split(".")
     top = parts[0].capitalize()
     if len(parts) == 1:
@@ -146,12 +146,12 @@ def _named(path: str, shared: bool) -> tuple[str, str]:
         inside = _spaced(parts[2]) if len(parts) > 2 else ""
         return (f"{embedding}, {inside}", inside) if inside else (embedding, embedding.split()[0].lower())
     if len(parts) == 2:
-        return f"{top}, {_TITLES.get(parts[1], _spaced(parts[1]))}", _BRIEF.get(parts[1], _spaced(parts[1]))
+        return f"{top}, {_TITLES.get(parts[1], _spaced(parts[1]))}", _SHORT_TITLES.get(parts[1], _spaced(parts[1]))
     layer = f"layer {int(parts[2]) + 1}" if parts[2].isdecimal() else _spaced(parts[2])
     if len(parts) == 3:
         return f"{top} {layer}", layer.capitalize()
     block = parts[3]
-    return f"{top} {layer}, {_TITLES.get(block, _spaced(block))}", _BRIEF.get(block, _spaced(block))
+    return f"{top} {layer}, {_TITLES.get(block, _spaced(block))}", _SHORT_TITLES.get(block, _spaced(block))
 
 
 def _group(name: str, shared: bool) -> tuple[str, str | None]:
@@ -181,4 +181,4 @@ def _key(name: str) -> tuple[object, ...]:
 
 
 def _rank(part: str) -> int:
-    return _ORDER.index(part) if part in _ORDER else len(_ORDER)
+    return _PART_ORDER.index(part) if part in _PART_ORDER else len(_PART_ORDER)

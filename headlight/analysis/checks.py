@@ -68,9 +68,9 @@ def labels_match(trace: Trace, model: Transformer) -> Check:
 def rows_sum_to_one(
     trace: Trace, interventions: Sequence[Tap] = (), pruned: Collection[tuple[str, int, str, int]] = ()
 ) -> Check:
-    """Return the largest difference from 1 of any row of a head that was not changed.
+    """Check that the rows of heads that were not changed sum to 1.
 
-    `pruned` are the heads that the model lacks, as its configuration has them: their rows have to sum to 0.
+    `pruned` are the `pruned_heads` of the model's configuration, whose rows have to sum to 0.
     """
     kinds = (Ablate, Scale, Uniform, Replace)
     changed = {(tap.site, tap.head) for tap in interventions if isinstance(tap, kinds)}
@@ -97,7 +97,7 @@ def rows_sum_to_one(
 
 
 def nothing_leaks(trace: Trace) -> Check:
-    """Return the largest weight that the decoder gives to a later token; what nothing hides may have any."""
+    """Check that the decoder gives no weight to later tokens; without a mask, any weight is allowed."""
     decoder = trace.pattern("decoder")
     later = np.triu(np.ones(decoder.shape[-2:], dtype=bool), 1)
     leak = max(float(np.abs(layer[..., later]).max(initial=0)) for layer in decoder)
@@ -137,7 +137,7 @@ def recorded_is_plain(trace: Trace, model: Transformer, interventions: Sequence[
 
 
 def _plainly(number: float) -> str:
-    """Return two digits that count, without a power of ten: 0.00000012."""
+    """Return a number with two significant digits and without a power of ten: 0.00000012."""
     return localized(np.format_float_positional(number, precision=2, fractional=False, trim="-"))
 
 
@@ -158,7 +158,7 @@ def _log_probs(trace: Trace, model: Transformer, tap: Tap | None) -> np.ndarray:
 
 
 class _PatternDifference(Observer, dict[Site, float]):
-    """The largest difference of each pattern of a pass from the trace's; nothing else of it is stored."""
+    """The largest difference of each pattern of a pass from the trace's pattern; the patterns are not stored."""
 
     def __init__(self, trace: Trace):
         self.trace = trace

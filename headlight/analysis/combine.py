@@ -1,4 +1,4 @@
-"""Many heads as one picture, and fewer tokens in it. Each docstring says what happens to the weights.
+"""Combine many heads into one pattern, and tokens into words. Each docstring says what happens to the weights.
 
 Shapes: L layers, H heads, Q queries, K keys, S source tokens, T target tokens. Patterns are [..., Q, K].
 """

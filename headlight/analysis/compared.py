@@ -1,6 +1,6 @@
-"""Two sentences compared: how the weights of a head differ where tokens correspond, and which words were changed.
+"""Compare two sentences: the weights of a head where tokens correspond, and the words that were changed.
 
-Q rows and K columns of one sentence, R and C of the other, P and L of the pairs.
+Shapes: Q rows and K columns of a sentence, P and L pairs of corresponding rows and columns.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-_SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉"  # which number a token that occurs more than once
+_SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉"  # which number the occurrences of a token
 Pairs = list[tuple[int, int]]
 Op = Literal["equal", "delete", "insert"]
 
@@ -142,5 +142,5 @@ def _bare(words: list[str]) -> list[str]:
 
 
 def _alike(character: str) -> bool | str:
-    """Return the same for all characters of a word; each mark of punctuation and each symbol is of its own kind."""
+    """Return a key for grouping: True for all characters of words, else the punctuation mark or symbol itself."""
     return character if unicodedata.category(character)[0] in "PS" else True

@@ -1,4 +1,4 @@
-"""Say in a sentence what each head does, as far as its numbers support it.
+"""Describe in a sentence what each head does, as far as its numbers support it.
 
 A pattern is named where the share of a head's weight that follows it, as a mean over the rows, is at least MIN_SHARE,
 and at least MIN_RATIO_TO_UNIFORM times what uniform attention gives under the same mask. Several may be named. Most
@@ -22,25 +22,25 @@ from transformer.trace import Kind, Patterns
 MIN_SHARE = 0.5
 MIN_RATIO_TO_UNIFORM = 2.0
 MAX_NAMED_KEYS = 3  # keys that are named together; where more get the same, they are counted
-MIN_SPECIAL_LEAD = 0.05  # what special tokens together must have beyond one of them, to be named as such
+MIN_SPECIAL_LEAD = 0.05  # how much more special tokens must get than the named key, to be named beside it
 ROW_SUM_TOLERANCE = 0.01  # how far from 1 half precision leaves the sum of a row
 OFF_NOTE = translatable("is off: its measures are not defined")
 PRUNED_NOTE = translatable("was pruned: the model has no such head any more")
-_NAMED = {
+_PATTERN_TEXTS = {
     "key": translatable("looks at {token}: {share} of its weight"),
     "previous": translatable("looks at the previous token: {share} of its weight"),
     "next": translatable("looks at the next token: {share} of its weight"),
     "same": translatable("looks at the same position: {share} of its weight"),
     "special": translatable("looks at special tokens: {share} of its weight"),
 }
-_MOST = (
+_STRONGEST_KEY_TEXTS = (
     translatable("follows no single pattern: {first} gets the most, {share} on average"),
     translatable("follows no single pattern: {first} and {second} get the most, {share} each on average"),
     translatable("follows no single pattern: {first}, {second} and {third} get the most, {share} each on average"),
 )
 
-Text = list[str]  # parts, those at odd places tokens
-Shares = dict[str, np.ndarray]  # by what a head may be named after, [L, H]
+Text = list[str]  # parts of a text; every second one, from index 1, is a token
+Shares = dict[str, np.ndarray]  # [L, H] by the pattern that a head may be named after
 
 
 def describe(
@@ -70,7 +70,7 @@ def describe(
 
 
 def _shares(patterns: Patterns, values: HeadValues, masked: np.ndarray, kind: Kind) -> Shares:
-    """Return each share of each head. In cross-attention the keys beside a query's number are no neighbours of it."""
+    """Return the shares of each pattern. In cross-attention, keys next to the query's position mean nothing."""
     names = ("same", "special") if kind == "cross" else ("same", "special", "previous", "next")
     return {name: values[name] for name in names} | {
         "key": np.stack([strongest_column(layer, masked)[1] for layer in patterns]),
@@ -108,7 +108,7 @@ def _text(
         clear.pop("special", None)  # the key's own name says more than that it is a special token
     if clear:
         named = sorted(clear, key=lambda what: -clear[what])
-        return _joined([_doing(what, clear[what], pattern, keys) for what in named])
+        return _joined([_pattern_text(what, clear[what], pattern, keys) for what in named])
     if sharp is not None:
         count = len(set(pattern.argmax(-1).tolist()))
         text = ngettext(
@@ -118,18 +118,18 @@ def _text(
             share=percent(sharp),
         )
         return [text]
-    return _most(pattern, masked, keys)
+    return _strongest_keys(pattern, masked, keys)
 
 
-def _doing(what: str, share: float, pattern: np.ndarray, keys: Sequence[str]) -> Text:
+def _pattern_text(what: str, share: float, pattern: np.ndarray, keys: Sequence[str]) -> Text:
     if what == "key":
         token = keys[int(normalise(pattern.astype(np.float64)).sum(-2).argmax())]
-        return in_parts(_NAMED[what], {"token": token}, share=percent(share))
-    return [gettext(_NAMED[what], share=percent(share))]
+        return in_parts(_PATTERN_TEXTS[what], {"token": token}, share=percent(share))
+    return [gettext(_PATTERN_TEXTS[what], share=percent(share))]
 
 
 def _joined(texts: list[Text]) -> Text:
-    """Return the texts one after the other; tokens stay at odd places."""
+    """Join the texts; tokens stay at odd indices."""
     joined = list(texts[0])
     for text in texts[1:]:
         joined[-1] += f"; {text[0]}"
@@ -137,8 +137,8 @@ def _joined(texts: list[Text]) -> Text:
     return joined
 
 
-def _most(pattern: np.ndarray, masked: np.ndarray, keys: Sequence[str]) -> Text:
-    """Name the key that gets the most, or all keys whose shares read the same."""
+def _strongest_keys(pattern: np.ndarray, masked: np.ndarray, keys: Sequence[str]) -> Text:
+    """Name the key with the largest share, or all keys whose rounded shares tie with it."""
     shares, totals = share_by_key(pattern, masked), normalise(pattern.astype(np.float64)).mean(0)
     order = np.argsort(-totals, kind="stable").tolist()
     read = [(percent(totals[k]), percent(shares[k])) for k in order]
@@ -153,11 +153,11 @@ def _most(pattern: np.ndarray, masked: np.ndarray, keys: Sequence[str]) -> Text:
         )
         return [text]
     tokens = dict(zip(("first", "second", "third"), tied, strict=False))
-    return in_parts(_MOST[len(tied) - 1], tokens, share=best)
+    return in_parts(_STRONGEST_KEY_TEXTS[len(tied) - 1], tokens, share=best)
 
 
 def row_note(patterns: Patterns) -> str:
-    """Say in how many heads of `patterns` [L, H, Q, K] rows do not sum to 1; an empty text where in none."""
+    """Return a note on the heads of `patterns` [L, H, Q, K] with rows that do not sum to 1; "" if there are none."""
     sums = np.concatenate([layer.sum(-1)[layer.any((1, 2))] for layer in patterns])  # [heads that are on, Q]
     wrong = np.abs(sums - 1) > ROW_SUM_TOLERANCE
     if not wrong.any():

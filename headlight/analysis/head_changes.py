@@ -1,4 +1,4 @@
-"""Changes of heads, as addresses and the command line spell them: cross.2.3 is off, cross.2.3u uniform."""
+"""Changes of heads, as URLs and the command line spell them: cross.2.3 is off, cross.2.3u uniform."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from transformer.model import Transformer
 from transformer.quoting import quoted
 from transformer.taps import Ablate, Intervention, Scale, Uniform, is_ablation
 
-LARGEST_FACTOR = 3.0  # that a head's weights are multiplied by
+LARGEST_FACTOR = 3.0  # by which a head's weights may be multiplied
 MAX_NAMED_HEADS = 6  # heads; more are counted
 
 # Translators: a head within a sentence, such as “cross 3.2 and cross 2.1 off”: its layer and its number
@@ -27,7 +27,7 @@ BRIEF_NAMES = {
 
 @dataclass(frozen=True)
 class HeadChange:
-    """A change of a head, as an address spells it: cross.2.3 is off, ...u uniform, ...x0.5 scaled."""
+    """A change of a head, as a URL spells it: cross.2.3 is off, cross.2.3u uniform, cross.2.3x0.5 scaled."""
 
     kind: str
     layer: int  # from 1
@@ -44,7 +44,7 @@ class HeadChange:
         return Scale(site, self.head - 1, self.factor)
 
     def exists_in(self, config: ModelConfig) -> bool:
-        """Return whether a model has this head; an address may have been written for another."""
+        """Return whether a model has this head; a URL may have been written for another model."""
         site = site_of(self.kind, self.layer - 1)
         layers = (config.encoder if site.stack == "encoder" else config.decoder).n_layers
         return 1 <= self.layer <= layers and self.head - 1 in config.kept_heads(*site)
@@ -70,7 +70,7 @@ class HeadChange:
 
     @classmethod
     def parse_list(cls, text: str) -> tuple[Self, ...]:
-        """Return the changes in an address, separated by commas; anything else between them is left out."""
+        """Return the changes in a URL, separated by commas; anything that is no change is left out."""
         changes = (cls.parse(part) for part in text.split(",")[:1000])
         return tuple(change for change in changes if change)
 
@@ -100,7 +100,7 @@ def require_heads_off(model: Transformer, names: Sequence[str]) -> list[HeadChan
 
 
 def _heads_instead(model: Transformer, change: HeadChange) -> str:
-    """Say which heads the model has in the layer of a missing one, or else of its kind."""
+    """Describe which heads the model has in the layer of a missing head, or else of its kind."""
     same = [head for head in switched_off(model) if head.kind == change.kind]
     layer = [str(head) for head in same if head.layer == change.layer]
     if layer:

@@ -28,7 +28,7 @@ class HeadEffect(NamedTuple):
 
 @dataclass(frozen=True)
 class AblateByRow:
-    """A tap that switches another head off in each row of the batch; None leaves the row as it is."""
+    """A tap that switches off a different head in each row of the batch; None leaves the row unchanged."""
 
     heads: tuple[tuple[Site, int] | None, ...]
 
@@ -50,9 +50,9 @@ def head_importance(
 ) -> list[HeadEffect]:
     """Switch off each head alone and return the effects on the target, the most harmful first.
 
-    The baseline is the model with `interventions`: what a head costs depends on which others there are to do its
-    work. A head that they switch off is left out, since there is nothing to take away. `tgt_ids` runs from [SOS] to
-    [EOS]. The heads run as the rows of batches, beside a row with the interventions alone.
+    The baseline is the model with `interventions`, since a head's effect depends on which other heads can do its work.
+    Heads that the interventions switch off are left out. `tgt_ids` runs from [SOS] to [EOS]. Each head is a row of a
+    batch, and a further row has the interventions alone.
     """
     assert not model.training, "dropout would drown the differences"
     gone = {(intervention.site, intervention.head) for intervention in interventions if is_ablation(intervention)}

@@ -75,7 +75,7 @@ def lay_out(trace: Trace, kind: Kind, words: bool, hide: bool) -> Layout:
     row_groups = row_tokens.words if words else _singly(len(row_tokens))
     column_groups = column_tokens.words if words else _singly(len(column_tokens))
     special, special_rows = _special(column_tokens, column_groups), _special(row_tokens, row_groups)
-    hide = hide and not special.all() and not special_rows.all()  # of special tokens alone nothing would be left
+    hide = hide and not special.all() and not special_rows.all()  # else nothing would be left
     hidden, hidden_rows = special & hide, special_rows & hide
     columns = number_duplicates(_joined(column_tokens.labels, column_groups, words))
     masked = merge_masked(trace.masked(kind), row_groups, column_groups).masked
@@ -107,7 +107,7 @@ def _prompt_lengths(
     """Return how many visible rows and columns belong to the prompt; None where nothing was written after a prompt."""
     if kind == "encoder":
         return None
-    first_written = (trace.given - 1, trace.given if kind == "decoder" else 0)  # a row is called by what it writes
+    first_written = (trace.given - 1, trace.given if kind == "decoder" else 0)  # rows are labelled by what they write
     visible = [[max(group) for group, gone in zip(groups, hidden, strict=True) if not gone] for groups, hidden in axes]
     rows, columns = (sum(last < first for last in axis) for axis, first in zip(visible, first_written, strict=True))
     return (rows, columns) if 0 < rows < len(visible[0]) else None
@@ -126,7 +126,7 @@ def _singly(count: int) -> list[list[int]]:
 
 
 def _joined(labels: Sequence[str], groups: Sequence[Sequence[int]], words: bool) -> list[str]:
-    """Return one label per group; whole words need no mark of where they start."""
+    """Return one label per group; whole words lose the sign for the space before them."""
     joined = merge_labels(labels, groups)
     return [label.strip(SPACE) or label for label in joined] if words else joined
 
@@ -150,7 +150,7 @@ def descriptions(trace: Trace, layout: Layout, values: HeadValues) -> list[list[
 
 
 def sharpest(trace: Trace, kind: Kind) -> tuple[int, int]:
-    """Return the head to open first: the one with the narrowest attention to other than special tokens."""
+    """Return the head to open first: the one with the narrowest attention to tokens that are not special."""
     return narrowest(measure_trace(trace, kind), trace.masked(kind))
 
 

@@ -1,4 +1,4 @@
-"""A whole head as matrices: its scores, what a mask hides of them, and the weights that are left.
+"""A whole head as matrices: its scores, the mask, and the weights.
 
 Shapes: B sentences, H heads, Q queries, K keys, D = d_head.
 """
@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from headlight.analysis.sites import attention_at, require_kept
+from headlight.analysis.sites import attention_at, require_unpruned
 from transformer.attention import attend
 from transformer.batches import collate
 from transformer.config import ModelConfig
@@ -67,7 +67,7 @@ def whole_head(
     """
     assert not model.training, "dropout would change the numbers from pass to pass"
     attention = attention_at(model, site)
-    require_kept(attention, head)
+    require_unpruned(attention, head)
     if mask is not None and mask not in masks_at(site):
         raise ValueError(
             f"A {mask} mask has no meaning in {site.kind} attention; choose {' or '.join(masks_at(site))}."
@@ -119,35 +119,35 @@ def scores_and_weights(
     return scores.cpu().numpy(), recorder[site][0].cpu().numpy()
 
 
-FINITE = -1e9  # used in place of minus infinity by many implementations
+FINITE_MASK_VALUE = -1e9  # used in place of minus infinity by many implementations
 
 
 class MaskedScores(NamedTuple):
-    """Scores with a mask that is added, as in softmax(QKᵀ/√d + M), and with one that is filled in: [Q, K] each."""
+    """Scores with an added mask, as in softmax(QKᵀ/√d + M), and with `masked_fill`: [Q, K] each."""
 
     mask: np.ndarray  # M: 0 where a query may look, else −∞
     added: np.ndarray
     filled: np.ndarray
-    apart: float  # the largest difference between the two in a weight
-    finite_apart: float  # the same with FINITE added in the place of −∞
-    nowhere: tuple[float, float]  # a weight of a row that hides every key: with −∞, and with FINITE
+    apart: float  # the largest difference of a weight between them
+    finite_apart: float  # the same with FINITE_MASK_VALUE added instead of −∞
+    nowhere: tuple[float, float]  # a weight of a row that hides every key: with −∞, and with FINITE_MASK_VALUE
 
 
 def added_and_filled(scores: np.ndarray, visible: np.ndarray) -> MaskedScores:
     """Hide the same cells of scores [Q, K] by adding a mask and by filling in, in single precision, as models do."""
     plain, hidden = torch.from_numpy(scores).float(), torch.from_numpy(~visible)
-    mask, finite = (torch.zeros_like(plain).masked_fill(hidden, value) for value in (-math.inf, FINITE))
+    mask, finite = (torch.zeros_like(plain).masked_fill(hidden, value) for value in (-math.inf, FINITE_MASK_VALUE))
     filled = plain.masked_fill(hidden, -math.inf)
     weights = filled.softmax(-1)
     apart, finite_apart = (float(((plain + m).softmax(-1) - weights).abs().max()) for m in (mask, finite))
     row = torch.zeros(plain.size(1))
-    infinite, uniform = (float((row + value).softmax(-1)[0]) for value in (-math.inf, FINITE))
+    infinite, uniform = (float((row + value).softmax(-1)[0]) for value in (-math.inf, FINITE_MASK_VALUE))
     return MaskedScores(mask.numpy(), (plain + mask).numpy(), filled.numpy(), apart, finite_apart, (infinite, uniform))
 
 
-# "Coding transformer model from scratch, part 1" (adeveloperdiary) prints these q and k, [3, 6], drawn at random, and
-# the softmax of their scores, whose first row is 0.3064, 0.3530, 0.3406. "I LOVE PYTHON" is its sentence for the mask,
-# for which it prints scores of another draw; that the two belong together here is ours.
+# "Coding transformer model from scratch, part 1" (adeveloperdiary) prints these random q and k, [3, 6], and the softmax
+# of their scores, whose first row is 0.3064, 0.3530, 0.3406. For the mask it has the sentence "I LOVE PYTHON" with the
+# scores of another draw; we use its sentence with the first draw.
 TUTORIAL_WORDS = ("I", "LOVE", "PYTHON")
 _TUTORIAL_Q = (
     (0.5632, 0.0326, 0.4685, 0.3702, 0.5376, 0.0412),

@@ -34,7 +34,7 @@ from transformer.trace import Patterns
 
 Unit = Literal["share", "correlation", "bits", "nats", "tokens"]
 HeadValues = dict[str, np.ndarray]  # by the name of a measure, [L, H]
-Values = tuple[Tensor, Tensor]  # [B, H], NaN where a sentence has none; and how many units each is a mean of, [B]
+Values = tuple[Tensor, Tensor]  # [B, H], NaN where a sentence has none; and the units of each mean, [B]
 
 
 @dataclass(frozen=True)
@@ -135,10 +135,10 @@ class Measure:
     limit: Callable[[Tensor], float] | None = None  # the largest value that the visible cells [Q, K] allow
     brief: str = ""  # the meaning in one line; "": `meaning` itself
     lesson_name: str = ""  # what lessons call it; "": `name`
-    smaller_is_better: bool = False  # as of an error rate
+    smaller_is_better: bool = False  # as for an error rate
     on_attention: bool = True  # shown in the table and the strips of the Attention page
     over_corpora: bool = True  # shown in the atlas
-    chance: Callable[[Context], Tensor] | None = None  # [B], of a choice at random; None: what uniform weights measure
+    chance: Callable[[Context], Tensor] | None = None  # of a random choice, [B]; None: the measure of uniform weights
 
     @property
     def range(self) -> tuple[float | None, float | None]:
@@ -307,12 +307,12 @@ def count_pronouns(context: Context) -> Tensor:
 
 # ---- the registry --------------------------------------------------------------------------------------------------
 
-MEASURED_BYTES = 1 << 20  # double-precision weights that are measured at once
+CHUNK_BYTES = 1 << 20  # of the double-precision weights that are measured at once
 _CLARK = "Clark et al. 2019, What does BERT look at?"
 _VIG = "Vig and Belinkov 2019, Analyzing the structure of attention in a transformer language model"
 _UNITS = translatable("bits"), translatable("tokens"), translatable("share")  # marks them for translation
 # fmt: off
-_OWN = {entry.name: entry for entry in (
+_BUILT_IN_MEASURES = {entry.name: entry for entry in (
     Measure(
         "entropy", translatable("Entropy"), "bits",
         translatable("Spread of the weights: 0 bits is one token; each bit doubles their number."),
@@ -467,7 +467,7 @@ def _guarded(
     return guarded(package, f"the measure {name}", checked, unknown)
 
 
-MEASURES: Registry[Measure] = Registry(_OWN, "headlight.measures", _accepted)
+MEASURES: Registry[Measure] = Registry(_BUILT_IN_MEASURES, "headlight.measures", _accepted)
 
 
 def compute(weights: Tensor, context: Context, measures: Iterable[Measure]) -> dict[str, Values]:
@@ -494,10 +494,10 @@ def measure(
         torch.tensor(special)[None],
         None if punctuation is None else torch.tensor(punctuation)[None],
     )
-    # Layer by layer, short sentences would spend their time on calls; all at once, a double-precision copy of the
-    # patterns of hundreds of tokens would be large. So as many layers at a time as MEASURED_BYTES holds.
+    # Layer by layer, the calls would take most of the time for short sentences; all at once, a double-precision copy of
+    # long patterns would be large. So as many layers are measured at a time as fit into CHUNK_BYTES.
     n_layers, n_heads, *cells = patterns.shape
-    chunk_size = max(1, MEASURED_BYTES // max(1, 8 * n_heads * math.prod(cells)))
+    chunk_size = max(1, CHUNK_BYTES // max(1, 8 * n_heads * math.prod(cells)))
     chunks = []
     for first in range(0, n_layers, chunk_size):
         heads = patterns[first : first + chunk_size].reshape(1, -1, *cells).astype(np.float64, order="C")

@@ -1,4 +1,4 @@
-"""Which tokens are near each other in an embedding matrix.
+"""Find the nearest tokens in an embedding matrix.
 
 Letters: V tokens of the vocabulary, D = d_model.
 """
@@ -15,15 +15,15 @@ from transformer.model import Transformer
 
 
 @dataclass(frozen=True)
-class Near:
-    """A token and the cosine between its row and the row asked about."""
+class Neighbour:
+    """A token and the cosine of its row with the query's row."""
 
     id: int
     cosine: float
 
 
-def neighbours(matrix: np.ndarray, id: int, without: Collection[int] = (), most: int = 6) -> list[Near]:
-    """Return the tokens whose rows of `matrix` [V, D] point most nearly where the row of `id` does, the nearest first.
+def neighbours(matrix: np.ndarray, id: int, without: Collection[int] = (), most: int = 6) -> list[Neighbour]:
+    """Return the tokens whose rows of `matrix` [V, D] have the largest cosine with the row of `id`, nearest first.
 
     The token itself and those in `without` are left out, and so is a row of zeros, which has no direction.
     Raises ValueError for an id that has no row.
@@ -36,7 +36,7 @@ def neighbours(matrix: np.ndarray, id: int, without: Collection[int] = (), most:
     cosines[[id, *(other for other in without if other < len(matrix))]] = np.nan
     candidates = np.flatnonzero(np.isfinite(cosines))
     best = candidates[np.argsort(-cosines[candidates], kind="stable")][:most]
-    return [Near(int(other), float(cosines[other])) for other in best]
+    return [Neighbour(int(other), float(cosines[other])) for other in best]
 
 
 def weights(model: Transformer) -> dict[str, Tensor]:

@@ -1,7 +1,7 @@
-"""The parts of a network as a map shows them: where each stands, its shapes, its parameters; and what a layer costs.
+"""The parts of a network in order, with their shapes and parameters, and the cost of a layer.
 
 Shapes: S source tokens, T target tokens that are read, M = d_model, V target vocabulary. Costs: n tokens, d = d_model,
-f = d_ff, k the width of a convolution, r the tokens that are near enough to be seen.
+f = d_ff, k the width of a convolution, r the neighbours that restricted self-attention sees.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ from transformer.layers import DecoderLayer, EncoderLayer
 from transformer.model import Transformer
 from transformer.trace import Kind
 
-WIDTH, NEAR = 3, 16  # k and r of Table 1 of Vaswani et al. 2017
+KERNEL_TOKENS = 3  # k in Table 1 of Vaswani et al. 2017
+NEIGHBOUR_TOKENS = 16  # r in the same table
 PartName = Literal["embedding", "attention", "attention-norm", "ff", "ff-norm", "norm", "output"]
 PART_NAMES: tuple[PartName, ...] = get_args(PartName)
 Shape = tuple[int, ...]
 
 
 class NetworkPart(NamedTuple):
-    """A part of the network. `kind` is that of an attention, and else names the stack: "encoder" or "decoder"."""
+    """A part of the network; `kind` is the kind of an attention, and of other parts their stack."""
 
     name: PartName
     kind: Kind
@@ -122,10 +123,16 @@ class LayerKind(NamedTuple):
 
 def table_1(n: int, d: int) -> list[LayerKind]:
     """Compare the layers of table 1: self-attention, recurrent, convolutional and restricted self-attention."""
-    deep = max(1, math.ceil(math.log(max(n, 2), WIDTH)))
+    deep = max(1, math.ceil(math.log(max(n, 2), KERNEL_TOKENS)))
     return [
         LayerKind("Self-attention", "n² · d", n * n * d, 1, 1),
         LayerKind("Recurrent (RNN)", "n · d²", n * d * d, n, n),
-        LayerKind(f"Convolutional, width {WIDTH}", "k · n · d²", WIDTH * n * d * d, 1, deep),
-        LayerKind(f"Self-attention to {NEAR} neighbours", "r · n · d", min(NEAR, n) * n * d, 1, math.ceil(n / NEAR)),
+        LayerKind(f"Convolutional, width {KERNEL_TOKENS}", "k · n · d²", KERNEL_TOKENS * n * d * d, 1, deep),
+        LayerKind(
+            f"Self-attention to {NEIGHBOUR_TOKENS} neighbours",
+            "r · n · d",
+            min(NEIGHBOUR_TOKENS, n) * n * d,
+            1,
+            math.ceil(n / NEIGHBOUR_TOKENS),
+        ),
     ]

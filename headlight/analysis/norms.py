@@ -21,7 +21,7 @@ class BothNorms(NamedTuple):
     """A token's vector normalised in two ways, before gain and bias: [M] each."""
 
     read: np.ndarray
-    layer: np.ndarray  # by the mean and variance of its own numbers, or as the model's own norm has it
+    layer: np.ndarray  # by the mean and variance of its own numbers, or as the model's own norm does
     batch: np.ndarray  # each number by the mean and variance that it has over all tokens of the batch
 
 
@@ -53,9 +53,9 @@ def _read(passed: Stream, stack: str, layer: int | None, block: str) -> np.ndarr
 
 @torch.no_grad()
 def moved_by_others(passed: Stream, stack: str, layer: int, token: int) -> float:
-    """Return how far a feed-forward network's output at a token moves when all other tokens change their places.
+    """Return the largest change of a feed-forward network's output at a token when the other tokens are reordered.
 
-    The largest difference of a number; 0, up to rounding, since the same two maps are applied to each token alone.
+    It is 0 up to rounding, since the network is applied to each token alone.
     """
     read = layer_blocks(passed, stack, layer)[FEED_FORWARD].read
     module = passed.layer(stack, layer).feed_forward

@@ -1,4 +1,4 @@
-"""What the encoder knows of the order of words: it reads one bag of words in two orders.
+"""Compare what the encoder makes of the same words in two orders.
 
 Letters: S tokens, D = d_model.
 """
@@ -23,9 +23,9 @@ class Embedded(NamedTuple):
     """The input of the encoder's first layer, taken apart; each [S, D]."""
 
     tokens: np.ndarray  # the embeddings, scaled as the model scales them
-    positions: np.ndarray  # what the model adds for where a token stands
+    positions: np.ndarray  # the positional encodings
     both: np.ndarray  # their sum
-    read: np.ndarray  # what the model computes of them: their sum, in some families normed
+    read: np.ndarray  # the input of the first layer: the sum, in some families normed
 
 
 @torch.inference_mode()
@@ -40,9 +40,9 @@ def embedded(model: Transformer, ids: Sequence[int]) -> Embedded:
 
 @torch.inference_mode()
 def encoder_states(model: Transformer, ids: Sequence[int], positions: bool = True) -> np.ndarray:
-    """Return the encoder's output for the source `ids`, with or without what it adds for positions: [S, D].
+    """Return the encoder's output for the source `ids`, with or without positions: [S, D].
 
-    T5 adds that to the scores of its attention and not to the embeddings.
+    T5 has positions in the scores of its attention, not in the embeddings.
     """
     src = _batch(model, ids)
     if positions:

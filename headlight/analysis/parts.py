@@ -1,6 +1,6 @@
-"""What the other parts of the network do to one token: embedding, feed-forward network, norms, output.
+"""Compute what the other parts of the network do to one token: embedding, feed-forward network, norms, output.
 
-As in `anatomy`, everything is computed in double precision from the weights and compared with the model's own.
+As in `anatomy`, everything is computed in double precision from the weights and compared with the model.
 
 Shapes: M = d_model, F = d_ff, V target vocabulary.
 """
@@ -13,14 +13,14 @@ import numpy as np
 import torch
 from torch import nn
 
-from headlight.analysis.anatomy import apart, embedded, linear, norm_of, softmax, standardised
+from headlight.analysis.anatomy import embedded, largest_difference, linear, norm_of, softmax, standardised
 from headlight.analysis.stream import FEED_FORWARD, BlockStates, Stream, layer_blocks
 
 
 class TracedVectors(NamedTuple):
-    """The vectors of one token on its way through a part, in their order, and how far they are from the model's.
+    """The vectors of one token on its way through a part, in order, and their difference from the model's.
 
-    `difference` says how far the last vector is `apart` from what the model computed there.
+    `difference` is the `largest_difference` of the last vector from the model's own.
     """
 
     vectors: dict[str, np.ndarray]
@@ -108,4 +108,4 @@ def _row(x: torch.Tensor, token: int) -> np.ndarray:
 
 
 def _with_difference(vectors: dict[str, np.ndarray], own: torch.Tensor) -> TracedVectors:
-    return TracedVectors(vectors, apart(list(vectors.values())[-1], own.double().cpu().numpy()))
+    return TracedVectors(vectors, largest_difference(list(vectors.values())[-1], own.double().cpu().numpy()))

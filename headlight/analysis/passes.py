@@ -1,4 +1,4 @@
-"""How much one pass of the network may compute at once, so that every analysis stays within a bound of memory.
+"""Split analyses into passes of the network, so that each stays within a bound of memory.
 
 Shapes: B rows of a batch, S source tokens, T target tokens that are read, V target vocabulary, M = d_model.
 """
@@ -17,13 +17,13 @@ from transformer.yielding import yield_turn
 
 Row = TypeVar("Row")
 
-# Bytes that the analysis of one sentence may take above the model: kept at 512 source and 512 target tokens by a model
-# of the size of those that are shipped (tests/analysis/test_bounds.py).
+# Bytes that the analysis of one sentence may take beside the model: tests/analysis/test_bounds.py checks that a model
+# of the size of the shipped ones stays below with 512 source and 512 target tokens.
 REQUEST_BYTES = 300_000_000
-# Bytes of the temporary tensors of one batch. Results and what a whole analysis shares, such as the patterns of all
-# heads, have the rest.
+# Bytes of the temporary tensors of one batch. The rest is for results and for what a whole analysis shares, such as the
+# patterns of all heads.
 BATCH_BYTES = REQUEST_BYTES // 6
-# Tokens of one pass, so that it takes a fraction of a second; what is longer is a pass by itself.
+# Tokens of one pass, so that it takes a fraction of a second; a longer sentence is a pass by itself.
 PASS_TOKENS = 1024
 
 
@@ -55,8 +55,8 @@ def slices(count: int, bytes_each: int) -> Iterator[slice]:
 def written_log_probs(model: Transformer, src: Tensor, tgt: Tensor, tap: Tap | None = None) -> Tensor:
     """Return the log-probabilities of `tgt[:, 1:]` given `src` [B, S], in nats: [B, T] float64.
 
-    `tgt` [B, T + 1] starts with [SOS]. Logits are made for a few tokens at a time, since [B, T, V] of them would take
-    most of the memory.
+    `tgt` [B, T + 1] starts with [SOS]. Logits are computed for a few tokens at a time, since [B, T, V] of them would
+    take most of the memory.
     """
     yield_turn()
     return log_probs_of(model, model.decode(tgt[:, :-1], model.encode(src, tap), src, tap=tap), tgt[:, 1:])

@@ -1,4 +1,4 @@
-"""Words in a plane: their embeddings, and what one head's W_Q and W_K make of them.
+"""Words in a plane: their embeddings, and one head's queries and keys for them.
 
 Shapes: N words, D = d_head, M = d_model; P points of C coordinates, two of which the plane has.
 """
@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from headlight.analysis.anatomy import linear, norm_of
-from headlight.analysis.sites import attention_at, require_kept
+from headlight.analysis.sites import attention_at, require_unpruned
 from transformer.layers import DecoderLayer, EncoderLayer, Residual
 from transformer.model import Transformer
 from transformer.taps import Site
@@ -46,7 +46,7 @@ def word_vectors(model: Transformer, site: Site, head: int, words: Sequence[Sequ
     if not words or not all(words):
         raise ValueError("There is a word without tokens, or no word at all; give at least one token for each word.")
     attention = attention_at(model, site)
-    require_kept(attention, head)
+    require_unpruned(attention, head)
     stack = model.encoder if site.stack == "encoder" else model.decoder
     layer = stack.layers[site.layer]
     assert isinstance(layer, EncoderLayer | DecoderLayer)
@@ -86,7 +86,7 @@ def plane(vectors: np.ndarray) -> Plane:
     mean = vectors.mean(0)
     centred = vectors - mean
     _, sizes, rows = np.linalg.svd(centred, full_matrices=False)
-    # What a double cannot tell from 0: without this, equal points would spread along an axis of rounding errors.
+    # Sizes at the level of rounding count as 0, or equal points would spread along an axis of rounding errors.
     varies = sizes > np.finfo(float).eps * max(vectors.shape) * np.abs(vectors).max(initial=0.0)
     axes, shares = np.zeros((2, vectors.shape[1])), np.zeros(2)
     for i in range(min(2, int(varies.sum()))):

@@ -13,10 +13,10 @@ import numpy as np
 
 from transformer.quoting import quoted
 
-BASE = 10_000.0  # of the paper
-HALVES = ("sine", "cosine")  # the sinusoid with one of its two functions alone: why it needs both
+BASE = 10_000.0  # in the paper
+SINGLE_WAVE_SCHEMES = ("sine", "cosine")  # the sinusoid with only one of its functions, to show why it needs both
 # The schemes that are a formula. A learned table has none.
-FORMULAS = ("sinusoidal", "none", "integer", "normalised", "binary", *HALVES)
+FORMULAS = ("sinusoidal", "none", "integer", "normalised", "binary", *SINGLE_WAVE_SCHEMES)
 
 
 def frequencies(d_model: int, base: float = BASE) -> np.ndarray:
@@ -48,7 +48,7 @@ def encoding(scheme: str, length: int, d_model: int, base: float = BASE) -> np.n
     p = np.arange(length)
     if scheme == "sinusoidal":
         return sinusoid(p, frequencies(d_model, base))
-    if scheme in HALVES:
+    if scheme in SINGLE_WAVE_SCHEMES:
         angle = np.outer(p, base ** (-np.arange(d_model) / d_model))
         return np.sin(angle) if scheme == "sine" else np.cos(angle)
     if scheme == "none":
@@ -102,8 +102,8 @@ def exp_log_difference(d_model: int, base: float = BASE, dtype: type = np.float3
     return float(np.abs(by_log / frequencies(d_model, base) - 1).max())
 
 
-DISTANCES = (1, 10, 100)  # of two positions, for what a base does
-SENTENCE = 100  # positions of a long sentence, in which a wave may hardly move
+DISTANCES = (1, 10, 100)  # between two positions, to compare bases at
+LONG_SENTENCE_POSITIONS = 100  # within which a slow wave hardly moves
 
 
 @dataclass(frozen=True)
@@ -112,17 +112,17 @@ class BaseEffects:
 
     slowest: float  # wavelength, in positions
     similarities: tuple[float, ...]  # the cosine of two encodings at each of DISTANCES
-    still: float  # the share of waves that turn less than a tenth of a circle in SENTENCE positions
+    still: float  # the share of waves that turn less than a tenth of a circle in LONG_SENTENCE_POSITIONS positions
 
 
 def base_effects(d_model: int, base: float) -> BaseEffects:
-    """Return what a base does, from the frequencies: the cosine of PE(p) and PE(p + k) is the mean of cos kω.
+    """Compute the properties of a base from its frequencies: the cosine of PE(p) and PE(p + k) is the mean of cos kω.
 
     Raises ValueError for an odd `d_model`.
     """
     omega = frequencies(d_model, base)
     similarities = tuple(float(np.cos(k * omega).mean()) for k in DISTANCES)
-    still = float((SENTENCE * omega < 0.2 * np.pi).mean())
+    still = float((LONG_SENTENCE_POSITIONS * omega < 0.2 * np.pi).mean())
     return BaseEffects(float(2 * np.pi / omega[-1]), similarities, still)
 
 
@@ -174,7 +174,7 @@ def rotation_residual(k: int, omega: np.ndarray, positions: int = 10_000, dtype:
 
 
 @dataclass(frozen=True)
-class Twins:
+class EqualPositions:
     """Two positions at which one function of an angle is equal, and its values k positions later."""
 
     positions: tuple[int, int]
@@ -183,9 +183,8 @@ class Twins:
     other: tuple[float, float]  # the other function at the two positions, which tells them apart
 
 
-def twins(function: str, k: int, omega: float, positions: int) -> Twins | None:
-    """Return two positions where sin or cos of p `omega` is equal but differs `k` later, so that no matrix can shift
-    it.
+def find_equal_positions(function: str, k: int, omega: float, positions: int) -> EqualPositions | None:
+    """Return two positions where sin or cos of p `omega` is equal but differs `k` later, so no matrix can shift it.
 
     Of all such pairs below `positions`, return the one whose later values differ most; None if there is none.
     """
@@ -193,15 +192,15 @@ def twins(function: str, k: int, omega: float, positions: int) -> Twins | None:
     same, differing = (np.sin, np.cos) if function == "sine" else (np.cos, np.sin)
     now, later, other = same(p * omega), same((p + k) * omega), differing(p * omega)
     apart = np.abs(later[:, None] - later)
-    apart[np.abs(now[:, None] - now) > _ROUNDING] = 0
-    if apart.max(initial=0) <= _ROUNDING:
+    apart[np.abs(now[:, None] - now) > _ROUNDING_ERROR] = 0
+    if apart.max(initial=0) <= _ROUNDING_ERROR:
         return None
     first, second = sorted(int(i) for i in np.unravel_index(apart.argmax(), apart.shape))
     numbers = ((float(values[first]), float(values[second])) for values in (now, later, other))
-    return Twins((first, second), *numbers)
+    return EqualPositions((first, second), *numbers)
 
 
-_ROUNDING = 1e-9
+_ROUNDING_ERROR = 1e-9
 
 
 # ---- what a scheme has and what it lacks ----
@@ -212,14 +211,14 @@ class Properties:
     """The measured properties of a scheme over N positions; NaN where there are too few."""
 
     positions: int
-    closest: float  # the smallest distance between the codes of two positions: 0 where two are alike
+    closest: float  # the smallest distance between the codes of two positions: 0 where two are equal
     largest: float  # the largest size of a number in the table
     step: float  # the largest distance between neighbours, as a share of the mean distance of two positions
     misfit: float  # how far the best linear map from p to p + 1 is off, as a share of the mean step
     reach: float | None  # the largest size of a number in a text twice as long; None where there is no such table
     moved: float  # how much the code of a position changes in a text twice as long
     added: int  # how many more numbers a code has in a text twice as long
-    again: float | None  # how far a code is from the same made again, as a share of a code's length; None: not known
+    again: float | None  # how far a code is from one of another seed, as a share of its length; None: not known
     widths: str  # the numbers of dimensions that it can have: "any", "even" or "fixed"
 
 
@@ -281,10 +280,9 @@ def _distances(table: np.ndarray) -> dict[str, float]:
 def shift_misfit(table: np.ndarray, other: np.ndarray, k: int = 1) -> float:
     """Return how far one linear map (with a bias) is from being the step of `k` positions, as a share of the mean step.
 
-    The map is the best in least squares for three positions in four of `table`; what counts is the furthest that it
-    is off at the fourth ones, in `other`, the codes of the same positions in another text. 0 where nothing moves,
-    NaN where there are too few positions to tell: with as many free numbers as positions to fit, some map fits them
-    all whatever they are, and says nothing of the others.
+    The map is fitted by least squares to three of every four positions of `table`. Its largest error at the fourth
+    positions counts, in `other`, the codes of the same positions in another text. 0 where nothing moves; NaN where
+    there are too few positions, since a map with as many free numbers as positions would fit anything.
     """
     p: np.ndarray = np.arange(max(len(table) - k, 0))
     fitted, tried = p[p % 4 != 3], p[p % 4 == 3]

@@ -1,4 +1,4 @@
-"""The gradients of a training step, and what becomes of them in 16-bit numbers.
+"""The gradients of a training step, and how 16-bit types round them.
 
 Letters: N gradients that are not 0.
 """
@@ -16,13 +16,13 @@ from transformer.model import Transformer
 from transformer.training.loop import batch_loss
 from transformer.yielding import yield_turn
 
-LOSS_SCALE = 2.0**16  # with which torch.amp.GradScaler begins
+LOSS_SCALE = 2.0**16  # the initial scale of torch.amp.GradScaler
 
 
 def gradients(model: Transformer, batch: Batch) -> Tensor:
     """Return the gradients [N] of the mean loss by every parameter, in float32 and without dropout.
 
-    Those that are exactly 0, such as of tokens that are not in the batch, are left out.
+    Gradients that are exactly 0, such as those of tokens outside the batch, are left out.
     """
     yield_turn()
     device = model.output.weight.device
@@ -43,7 +43,7 @@ class Rounding(NamedTuple):
 
 
 def rounding(values: Tensor, dtype: torch.dtype) -> Rounding:
-    """Return what becomes of `values` [N], none of which is 0, in a type."""
+    """Return how a type rounds `values` [N], none of which is 0."""
     rounded = values.to(dtype).float().abs()
     subnormal = (rounded > 0) & (rounded < torch.finfo(dtype).tiny)
     zero, subnormals, infinite = (float(x.double().mean()) for x in (rounded == 0, subnormal, rounded.isinf()))

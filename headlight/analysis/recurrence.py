@@ -1,4 +1,4 @@
-"""The size of the gradient by distance, through a recurrent network and through attention.
+"""Measure the size of the gradient by distance, through a recurrent network and through attention.
 
 Shapes: T steps, D the width of a state.
 """

@@ -1,4 +1,4 @@
-"""How probable a model finds a reference, and how near its own translation comes to it.
+"""Compare a model with a reference: the reference's probability, and the similarity of the model's own translation.
 
 Shapes: V target vocabulary.
 """
@@ -18,7 +18,7 @@ from transformer.model import Transformer
 
 
 class TokenRead(NamedTuple):
-    """A token of the reference, and what the model would have written in its place after the same beginning."""
+    """A token of the reference, and the model's most probable token after the same prefix."""
 
     id: int
     log_prob: float
@@ -38,7 +38,7 @@ class Similarity(NamedTuple):
 def read_reference(model: Transformer | Prepared, src_ids: Sequence[int], tgt_ids: Sequence[int]) -> list[TokenRead]:
     """Return each token of a reference as the model reads it: from the first after [SOS] to [EOS].
 
-    `src_ids` ends with [EOS], and so does `tgt_ids`, which has no [SOS]. Raises ValueError for what the model
+    `src_ids` ends with [EOS], and so does `tgt_ids`, which has no [SOS]. Raises ValueError for ids that the model
     cannot read.
     """
     tokens = []
@@ -78,8 +78,8 @@ def bleu_parts(output: str, reference: str) -> BleuParts:
 
 
 class Branching(NamedTuple):
-    """Where two sequences part: they share the first `shared` tokens. Each `..._differs` is True at tokens that the
-    other lacks there.
+    """The place where two sequences diverge: they share the first `shared` tokens. Each `..._differs` is True at tokens
+    that the other sequence lacks there.
     """
 
     shared: int

@@ -1,4 +1,4 @@
-"""Relatives of softmax attention: additive scores by the width, sparse and linear attention on a head's own vectors.
+"""Variants of attention: additive scores by width, and sparse and linear attention on a head's own vectors.
 
 Shapes: Q queries, K keys, D = d_k.
 """
@@ -13,7 +13,7 @@ import numpy as np
 
 from headlight.analysis.anatomy import softmax
 
-DRAWS, QUERIES = 10, 20  # of keys and weights, and of queries for each
+DRAWS, QUERIES = 10, 20  # draws of keys and weights, and queries for each
 
 
 def additive_scores(q: np.ndarray, k: np.ndarray, w: np.ndarray, u: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -41,7 +41,7 @@ class WidthEffect(NamedTuple):
 def by_width(keys: int, widths: Sequence[int], seed: int = 0) -> dict[str, list[WidthEffect]]:
     """Return dot products, divided ones, and additive scores of random vectors of variance 1, at each width.
 
-    W, U and v are drawn with variance 1 / d_k, so that what each layer gives has the same size at every width.
+    W, U and v have variance 1 / d_k, so that the outputs of each layer have the same size at every width.
     """
     rng = np.random.default_rng(seed)
     effects: dict[str, list[WidthEffect]] = {"dot product": [], "divided by √d_k": [], "additive": []}
@@ -70,10 +70,10 @@ def stride(tokens: int) -> int:
 
 
 def sparse_visible(queries: int, keys: int, step: int) -> np.ndarray:
-    """Return what strided sparse attention (Child et al. 2019) leaves visible: bool, [Q, K].
+    """Return the mask of strided sparse attention (Child et al. 2019): bool [Q, K], True where a key is visible.
 
-    The keys at most `step` away, and those at a multiple of `step`. The paper has only earlier keys, which a head's
-    own mask sees to.
+    Visible are the keys at most `step` away and those at multiples of `step`. The paper allows only earlier keys, which
+    a decoder head's own mask ensures.
     """
     distances = np.abs(np.arange(queries)[:, None] - np.arange(keys))
     visible: np.ndarray = (distances <= step) | (distances % step == 0)
@@ -89,8 +89,8 @@ def masked_softmax(scores: np.ndarray, visible: np.ndarray) -> np.ndarray:
 def linear_weights(q: np.ndarray, k: np.ndarray, visible: np.ndarray) -> np.ndarray:
     """Return the weights of linear attention (Katharopoulos et al. 2020), [Q, K], from q [Q, D] and k [K, D].
 
-    φ(q)ᵀ φ(k) in the place of e^score, with φ(x) = elu(x) + 1, over the sum of its row. A program never computes them:
-    it sums φ(k) vᵀ over the keys once.
+    φ(q)ᵀ φ(k) replaces e^score, with φ(x) = elu(x) + 1. Implementations never compute these weights: they sum φ(k) vᵀ
+    over the keys once.
     """
     similarity = np.where(visible, _feature(q) @ _feature(k).T, 0.0)
     sums = similarity.sum(-1, keepdims=True)

@@ -1,4 +1,4 @@
-"""Sampling one sentence again and again with other settings, from stored steps where possible.
+"""Sample one sentence repeatedly with different settings, from stored steps where possible.
 
 Shapes: S source tokens.
 """
@@ -17,14 +17,14 @@ from transformer.decoding.search import max_lengths, source_ids, with_forced
 from transformer.inference.prepared import Prepared
 from transformer.model import Transformer
 
-MAX_STORED_BYTES = 50_000_000  # of log-probabilities and patterns, after which a `Resampler` starts over
+MAX_STORED_BYTES = 50_000_000  # of log-probabilities and patterns; a `Resampler` with more drops them all
 
 
 class Resampler:
-    """The steps of one sentence by the tokens written before them, for sampling again with other settings.
+    """A store of decoding steps of one sentence by their prefixes, for sampling again with other settings.
 
-    The temperature, the cuts and the seed change what is drawn and not the model's output, so the model is not run as
-    long as the same tokens are drawn.
+    Temperature, top-k, top-p and seed change which tokens are drawn but not the model's output, so the model does not
+    run again as long as the same tokens are drawn.
     """
 
     def __init__(self, model: Transformer | Prepared, src: Tensor):
@@ -55,7 +55,7 @@ class Resampler:
         return computed + steps[len(computed) :]
 
     def _known(self, temperature: float, top_k: int | None, top_p: float, seed: int) -> list[DecodeStep]:
-        """Sample from stored log-probabilities, without the model, and return the steps up to the first unknown."""
+        """Sample from stored log-probabilities alone, and return the steps up to the first that is not stored."""
         bounds = max_lengths(self.src, None, self.model.config)
         drawn = draws(seed, 1, int(bounds)).to(self.src.device)
         choose = Sample(self.model.config.eos_id, bounds, drawn, temperature, top_k, top_p)

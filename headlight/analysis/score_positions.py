@@ -12,8 +12,8 @@ import numpy as np
 
 from headlight.analysis.positions import frequencies, sinusoid
 
-SCORE_SCHEMES = ("sinusoidal", "rotary", "alibi")  # the first is added to the embeddings, for comparison
-SHIFT = 10  # positions by which a whole text is moved
+SCORE_SCHEMES = ("sinusoidal", "rotary", "alibi")  # sinusoidal changes the embeddings, and is here for comparison
+SHIFT_POSITIONS = 10  # by which a whole text is moved
 
 
 def rotate(x: np.ndarray, positions: np.ndarray, omega: np.ndarray) -> np.ndarray:
@@ -36,7 +36,7 @@ def alibi_slopes(heads: int) -> np.ndarray:
 def positioned_scores(
     scheme: str, q: np.ndarray, k: np.ndarray, positions: np.ndarray, base: float, slope: float
 ) -> np.ndarray:
-    """Return the scores q kᵀ / √D with the positions in them: [N, N].
+    """Return the scores q kᵀ / √D with positions: [N, N].
 
     "sinusoidal" adds the encoding to what `q` and `k` [N, D] are; "rotary" turns both; "alibi" subtracts slope ·
     distance. "none" leaves them alone. `positions` is [N].
@@ -54,7 +54,7 @@ def positioned_scores(
 class ScoreProperties:
     """The effects of a scheme on scores, in units of their standard deviation without positions."""
 
-    shifted: float  # the largest change of a score between two tokens when the whole text moves SHIFT positions on
+    shifted: float  # the largest change of a score when the whole text moves by SHIFT_POSITIONS
     fall: float  # how much lower the score of two equal tokens is, as a mean, in the far half than at neighbours
     lowest: float  # the most that positions lower the score of two equal tokens
     longer: float  # the same in a text twice as long
@@ -65,7 +65,7 @@ def score_properties(scheme: str, length: int, d_model: int, base: float, slope:
     rng = np.random.default_rng(0)
     q, k = rng.standard_normal((2, length, d_model))
     p: np.ndarray = np.arange(length)
-    here, moved = (positioned_scores(scheme, q, k, p + by, base, slope) for by in (0, SHIFT))
+    here, moved = (positioned_scores(scheme, q, k, p + by, base, slope) for by in (0, SHIFT_POSITIONS))
     equal = equal_token_scores(scheme, length, d_model, base, slope)
     distance = np.abs(np.subtract.outer(p, p))
     fall = equal[distance == 1].mean() - equal[distance >= length // 2].mean()

@@ -1,4 +1,4 @@
-"""A search as a tree: every hypothesis that lived, those that were pruned, and the outcome of each.
+"""A search as a tree: the live and pruned hypotheses, and the outcome of each.
 
     steps = list(beam(model, src, size=3))
     tree = grow(steps, bound=30, length_penalty=0.6)
@@ -19,8 +19,8 @@ import torch
 from transformer.decoding.choosers import penalty
 from transformer.decoding.step import DecodeStep, Fate
 
-# From the best: on the way to the winner; on the way to another sentence that ended; on the way to one that was
-# still live when the search stopped or the length limit came; dropped later; never live.
+# From best to worst: a prefix of the winner; of another finished sentence; of one that was still live when the search
+# stopped or reached the length limit; dropped at a later step; never live.
 Outcome = Literal["winner", "finished", "live", "dropped", "pruned"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
@@ -36,7 +36,7 @@ class Node:
     total: float  # the sum of `log_prob` from [SOS] on
     score: float  # as `DecodeStep.scores` has it
     outcome: Outcome
-    rows: tuple[int, ...] = ()  # of step `step` (from 0), which continue it; several if groups of a beam agree
+    rows: tuple[int, ...] = ()  # of step `step` (from 0) that continue the node; several if groups of a beam agree
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Tree:
         return here
 
     def end_of(self, index: int) -> int:
-        """Return the end of the best sentence that goes through a node."""
+        """Return the last node of the best sentence that goes through a node."""
         while self.children[index]:
             index = min(
                 self.children[index],
@@ -150,7 +150,7 @@ def grow(
 
 
 def _outcome(fate: int) -> Outcome:
-    """Return the outcome of a node by itself, before that of its continuations is known."""
+    """Return the outcome of a node by itself, without its continuations."""
     return "finished" if fate == Fate.FINISHED else "pruned" if fate == Fate.PRUNED else "live"
 
 
@@ -159,7 +159,7 @@ def _with_outcomes(nodes: list[Node]) -> list[Node]:
     parents = {node.parent for node in nodes}
     ends = [i for i in range(len(nodes)) if i not in parents]
     for i in ends:
-        if nodes[i].rows:  # it lived, and none of what came after it was worth considering
+        if nodes[i].rows:  # the node was live, but none of its continuations was considered
             nodes[i] = replace(nodes[i], outcome="dropped")
     best = min(ends, key=lambda i: (OUTCOMES.index(nodes[i].outcome), -nodes[i].score))
     nodes[best] = replace(nodes[best], outcome="winner")

@@ -1,5 +1,4 @@
-"""Why an attention has several heads: what one translation loses where only one of them is left, or where all of them
-share one pattern.
+"""Measure what one translation loses where only one head of an attention is left, or where all heads share a pattern.
 
 Shapes: B rows of a batch, H heads, Q queries, K keys.
 """
@@ -19,21 +18,21 @@ from headlight.analysis.sites import attention_at
 from transformer.model import Transformer
 from transformer.taps import Inputs, Site
 
-MEAN = "mean"
-Heads = int | str | None  # the only head that stays on, MEAN for the mean pattern of all, None for the whole model
+MEAN_PATTERN = "mean"
+Heads = int | str | None  # the only head left on, MEAN_PATTERN, or None for all heads
 
 
 class SeveralHeads(NamedTuple):
     """The log-probability of a target, in nats."""
 
-    whole: float  # by the model as it is
-    alone: dict[int, float]  # by head, where only that head of the attention is left
-    mean: float  # where every head of it looks as their mean does
+    whole: float  # with the unchanged model
+    alone: dict[int, float]  # by head, with only that head of the attention
+    mean: float  # with the mean pattern in every head of the attention
 
 
 @dataclass(frozen=True)
 class LeaveByRow:
-    """A tap that leaves other heads of one attention on in each row of the batch."""
+    """A tap that leaves different heads of one attention on in each row of the batch."""
 
     site: Site
     heads_on: tuple[Heads, ...]  # by row of the batch
@@ -44,7 +43,7 @@ class LeaveByRow:
             return pattern
         changed = pattern.clone()
         for row, heads in enumerate(self.heads_on):
-            if heads == MEAN:
+            if heads == MEAN_PATTERN:
                 changed[row] = pattern[row, list(self.remaining)].mean(0)
             elif isinstance(heads, int):
                 changed[row] = 0
@@ -63,7 +62,7 @@ def several_heads(
     All other attentions are unchanged. Raises ValueError if the model has no such attention.
     """
     remaining = attention_at(model, site).remaining
-    rows: tuple[Heads, ...] = (None, *remaining, MEAN)
+    rows: tuple[Heads, ...] = (None, *remaining, MEAN_PATTERN)
     size = rows_per_pass(model, len(src_ids), len(tgt_ids))
     parts = []
     for heads in in_passes(rows, size):

@@ -52,7 +52,7 @@ def require_intervened_heads(model: Transformer, tap: Tap | None) -> None:
     require_heads(tap, {site: model.config.kept_heads(*site) for site in model.sites()})
 
 
-def require_kept(attention: MultiHeadAttention, head: int) -> None:
+def require_unpruned(attention: MultiHeadAttention, head: int) -> None:
     """Raise ValueError if the attention module at a site lacks the head."""
     if not 0 <= head < attention.n_heads:
         raise ValueError(f"There is no head {head} here; choose one from 0 to {attention.n_heads - 1}.")

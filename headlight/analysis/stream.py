@@ -28,16 +28,16 @@ class StackStates(NamedTuple):
     """The residual stream of one stack, without the batch axis."""
 
     states: tuple[Tensor, ...]  # L + 1 of [N, M]: the embedding, then what each layer leaves
-    last: Tensor  # [N, M], what leaves the stack: the last state through the final norm, where there is one
+    last: Tensor  # [N, M], the output of the stack: the last state after the final norm, if there is one
 
 
 class BlockStates(NamedTuple):
     """The input and output of one block of a layer, [N, M] each."""
 
-    before: Tensor  # the stream as it came
-    read: Tensor  # what the sublayer reads: its norm, or the stream itself where the norm stands after
+    before: Tensor  # the stream before the block
+    read: Tensor  # the input of the sublayer: the normed stream, or the stream itself in post-norm
     output: Tensor  # of the sublayer, before it is added
-    after: Tensor  # the stream with it, and where the norm stands after, normed
+    after: Tensor  # the stream after the block, normed in post-norm
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def require_paper_layers(model: Transformer) -> None:
 
 @torch.no_grad()
 def stream(model: Transformer, src_ids: Sequence[int], tgt_ids: Sequence[int], tap: Tap | None = None) -> Stream:
-    """Run the model's own layers one after the other and keep the output of each.
+    """Run the model's own layers one after the other, and return the output of each.
 
     `tgt_ids` runs from [SOS] to [EOS]; its last token is written and never read. `tap` may intervene, and is called
     again where a block is computed again. Raises ValueError for an intervention on a head that the model lacks.
@@ -163,9 +163,9 @@ def rest_of_layer(stream: Stream, stack: str, layer: int, block: str, after: Ten
 
 
 class StreamSize(NamedTuple):
-    """The size of the residual stream at one place: the mean length of its vectors, over the tokens."""
+    """The size of the residual stream at one point: the mean length of its vectors, over the tokens."""
 
-    layer: int | None  # from 0; None of the embedding
+    layer: int | None  # from 0; None for the embedding
     block: str  # "embedding", or the block that the stream has just left: "self", "cross", "feed-forward"
     mean: float
 
@@ -186,7 +186,7 @@ def _mean_length(vectors: Tensor) -> float:
 class Lens(NamedTuple):
     """The most probable tokens after each token that was read, best first: [L + 1, T, top] each.
 
-    Row 0 is the embedding, the last row what the whole model says.
+    Row 0 is from the embedding, the last row from the whole model.
     """
 
     ids: np.ndarray  # int64
@@ -197,8 +197,8 @@ class Lens(NamedTuple):
 def lens(stream: Stream, top: int = 5) -> Lens:
     """Project each layer's state through the decoder's final norm (if any) and the output projection.
 
-    The "logit lens" of nostalgebraist (2020). A layer was trained to be read by the next one, not by the output: what
-    an early row says is what is already there in the output's terms, not what the layer means.
+    The "logit lens" of nostalgebraist (2020). A layer was trained to be read by the next one, not by the output
+    projection: an early row shows what the output projection can already read, not all that the layer encodes.
     """
     model = stream.model
     best = []

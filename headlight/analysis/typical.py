@@ -1,7 +1,7 @@
-"""Whether a sentence is like those that a model was trained on, and which of its words the model has never read.
+"""Detect sentences unlike those that a model was trained on, and words that the model has never read.
 
-The sign is the mean log-probability per token of the model's own best translation, its end included. The threshold
-comes from held-out sentences of the same kinds as the training data: `UNLIKE_SHARE` of them lie below it.
+A sentence counts as unlike the training data if the mean log-probability per token of the model's own best translation,
+[EOS] included, is below a threshold. `UNLIKE_SHARE` of held-out sentences of the training data's kinds lie below it.
 
 A model's folder lists the words of its training sources (`headlight/checkpoints.py`). Most words that are not in the
 list are inflections and compounds of words that are, and are translated well by their pieces. So words are named where
@@ -20,18 +20,19 @@ import numpy as np
 
 from headlight.language import gettext, listed
 
-CARD_KEY = "typical"  # in a card
+CARD_KEY = "typical"
 UNLIKE_SHARE = 0.01  # of held-out sentences that the threshold counts as unlike the training data
-MIN_HELD_OUT_SENTENCES = 200  # sentences of a kind; the least sure of fewer are a matter of luck
+MIN_HELD_OUT_SENTENCES = 200  # of each kind; a quantile of fewer is a matter of luck
 WORD = re.compile(r"[^\W\d_]+")  # letters alone: "didn't" is two
-MOST_NAMED, LONGEST_NAMED = 3, 60  # words that are named, and characters of each; more are counted, and cut
+MAX_NAMED_WORDS = 3  # further words are counted
+MAX_NAMED_CHARACTERS = 60  # of a word; the rest is cut off
 
 
 def find_threshold(kinds: Mapping[str, Sequence[float]]) -> float:
     """Return the threshold, in nats per token, from the mean log-probabilities of held-out sentences of each kind.
 
-    Where a model was trained on sentences of several kinds, it is that of the kind it is least sure of, so that in
-    none more than `UNLIKE_SHARE` lie below. Raises ValueError where there is no kind, or one has too few sentences.
+    With several kinds, the lowest of their thresholds is taken, so that at most `UNLIKE_SHARE` of each kind lie below.
+    Raises ValueError where there is no kind, or one has too few sentences.
     """
     if not kinds:
         raise ValueError(f"There are no held-out sentences; give at least {MIN_HELD_OUT_SENTENCES}.")
@@ -44,8 +45,7 @@ def find_threshold(kinds: Mapping[str, Sequence[float]]) -> float:
 
 
 def unlike(card: Mapping[str, Any], log_prob_per_token: float) -> bool:
-    """Return whether a sentence is unlike what the model with this card was trained on; False where it has no
-    threshold.
+    """Return whether a sentence is unlike what the model was trained on; False where its card has no threshold.
 
     `log_prob_per_token` is the mean over the model's own translation of it, in nats.
     """
@@ -88,11 +88,10 @@ def unread_words(text: str, translation: str, read: Collection[str]) -> list[str
 
 
 def guessed_words(card: Mapping[str, Any], words: Sequence[str], text: str, log_prob_per_token: float) -> list[str]:
-    """Return the unread `words` of a text that the model with this card had to guess; none where its card has no
-    threshold.
+    """Return the unread `words` of a text that the model had to guess; none where its card has no threshold.
 
-    It guesses where it is unsure, and where half of the text's words or more are unread: a model that learned to copy
-    names writes such a text as surely as a name. `log_prob_per_token` is the mean over its own translation, in nats.
+    The model guesses where it is unsure, and where at least half of the words are unread: a model that learned to copy
+    names copies such a text with confidence. `log_prob_per_token` is the mean over its own translation, in nats.
     """
     typical = card.get(CARD_KEY)
     threshold = typical.get("unread_log_prob_per_token") if isinstance(typical, Mapping) else None
@@ -107,8 +106,8 @@ def unread_note(words: Sequence[str], who: str = "", mark: str = '"', escape: Ca
 
     `who` names the model where there are several.
     """
-    named = [f"{mark}{escape(word[:LONGEST_NAMED])}{mark}" for word in words[:MOST_NAMED]]
-    more = [gettext("{number} more", number=len(words) - MOST_NAMED)] * (len(words) > MOST_NAMED)
+    named = [f"{mark}{escape(word[:MAX_NAMED_CHARACTERS])}{mark}" for word in words[:MAX_NAMED_WORDS]]
+    more = [gettext("{number} more", number=len(words) - MAX_NAMED_WORDS)] * (len(words) > MAX_NAMED_WORDS)
     unread = listed([*named, *more])
     if who:
         return f"{who} has never read {unread}; it will guess."

@@ -1,4 +1,4 @@
-"""How much a weight moves: attention weighted by the values that it lets through.
+"""Attention weighted by the size of the values: how much each weight changes the residual stream.
 
 Shapes: B sentences, L layers, H heads, Q queries, K keys, D = d_head, S source tokens, T target tokens.
 """

@@ -14,9 +14,9 @@ from safetensors import SafetensorError, safe_open
 
 from transformer.files import open_regular
 
-CHUNK_NUMBERS = 2**21  # numbers that are held at a time; a row of a matrix is never cut
+CHUNK_NUMBERS = 2**21  # numbers that are read at a time; a row of a matrix is never split
 HISTOGRAM_BINS = 61  # odd, so that one bar of a histogram around zero stands on it
-REACH_DEVIATIONS = 6.0  # deviations from the mean; a single number far out would make one bar of all the others
+REACH_DEVIATIONS = 6.0  # standard deviations from the mean; an outlier would put all other numbers into one bar
 
 Shape = tuple[int, ...]
 
@@ -25,7 +25,7 @@ Shape = tuple[int, ...]
 class Numbers:
     """Statistics of many numbers, without the numbers. NaN and infinities are counted and left out."""
 
-    count: int = 0  # of those that are finite
+    count: int = 0  # finite numbers
     total: float = 0.0
     squares: float = 0.0
     smallest: float = math.inf
@@ -107,8 +107,7 @@ def together(measured: Mapping[str, Numbers], names: Iterable[str]) -> Numbers:
 
 
 def histogram(parts: Iterable[np.ndarray], numbers: Numbers, bins: int = HISTOGRAM_BINS) -> Histogram:
-    """Return the histogram of arrays whose `numbers` were measured before; around zero where they lie on both sides of
-    it."""
+    """Return the histogram of arrays with the statistics `numbers`; it is centred on zero if there are both signs."""
     if not numbers.count:
         raise ValueError("There is no finite number to draw a histogram of.")
     low = max(numbers.smallest, numbers.mean - REACH_DEVIATIONS * numbers.deviation)

@@ -1,15 +1,15 @@
-"""Shared parts of figures without a grid of tokens: bare axes, unobtrusive numbers, words beside them."""
+"""Shared parts of figures without a grid of tokens: bare axes, muted numbers, notes."""
 
 from typing import Any
 
 from headlight.charts.colours import Theme
 from headlight.charts.frame import FONT
 
-NOTE, SMALL = 13, 12  # font sizes of words beside a picture, and of the numbers at its axes
+NOTE_FONT_SIZE, SMALL_FONT_SIZE = 13, 12  # of words beside a picture, and of the numbers at its axes
 
 
 def bare(look: Theme) -> dict[str, Any]:
-    font = {"family": FONT, "size": NOTE, "color": look.text}
+    font = {"family": FONT, "size": NOTE_FONT_SIZE, "color": look.text}
     transparent = "rgba(0,0,0,0)"
     return {
         "template": "none",
@@ -22,9 +22,9 @@ def bare(look: Theme) -> dict[str, Any]:
 
 
 def quiet_axis(look: Theme) -> dict[str, Any]:
-    """Return an axis of quiet numbers, without a line."""
+    """Return an axis of muted numbers, without a line."""
     return {
-        "tickfont": {"size": SMALL, "color": look.muted},
+        "tickfont": {"size": SMALL_FONT_SIZE, "color": look.muted},
         "ticks": "",
         "zeroline": False,
         "showline": False,
@@ -36,8 +36,8 @@ def quiet_axis(look: Theme) -> dict[str, Any]:
 
 
 def with_axes(look: Theme, what: str, along: str, names: int) -> dict[str, Any]:
-    """Return the layout of curves: `what` as the title, `along` at the x axis, and room for that many names below."""
-    small = {"size": SMALL, "color": look.muted}
+    """Return the layout of curves: `what` as the title, `along` at the x axis, and room for `names` names below."""
+    small = {"size": SMALL_FONT_SIZE, "color": look.muted}
     below = 20 * names  # one name under the other where it is narrow
     return bare(look) | {
         "height": 256 + below,
@@ -51,7 +51,7 @@ def with_axes(look: Theme, what: str, along: str, names: int) -> dict[str, Any]:
     }
 
 
-def note(text: str, colour: str, size: int = NOTE, **position: Any) -> dict[str, Any]:
+def note(text: str, colour: str, size: int = NOTE_FONT_SIZE, **position: Any) -> dict[str, Any]:
     font = {"size": size, "color": colour}
     fixed = {"text": text, "font": font, "showarrow": False, "xref": "paper", "yref": "paper", "xanchor": "left"}
     return fixed | position
@@ -74,6 +74,6 @@ def flat_bar(look: Theme, limit: float, height: int, beyond: bool = False) -> di
         "outlinewidth": 0,
         "tickvals": [-limit, 0, limit],
         "ticktext": [f"{low}−{limit:.3g}", "0", f"{high}{limit:.3g}"],
-        "tickfont": {"size": SMALL, "color": look.muted},
+        "tickfont": {"size": SMALL_FONT_SIZE, "color": look.muted},
         "ticks": "",
     }

@@ -1,10 +1,10 @@
 """Colours of the pictures, for the light theme and the dark one: the only place that chooses them.
 
-The viewer's scripts are given these (headlight/viewer/scripts.py); its style sheets and Streamlit's configuration
-repeat some, and tests/ui/viewer/test_palette.py holds them to it.
+The viewer's scripts get these colours from headlight/viewer/scripts.py; its style sheets and Streamlit's configuration
+repeat some of them, which tests/ui/viewer/test_palette.py checks.
 
-Attention glows out of the dark or lies as ink on paper: 0 is the page's background, and lightness rises (or
-falls) all the way, so the scales read in grey and to colour-blind eyes.
+An attention weight of 0 has the page's background, and lightness rises or falls steadily from there, so the scales can
+be read in grey and by colour-blind people.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ import numpy as np
 from headlight.language import gettext, localized, translatable
 from transformer.quoting import quoted
 
-# Hues that colour-blind eyes tell apart (Okabe and Ito, 2008), for heads side by side. Their black is a grey
-# here, which shows on both backgrounds.
+# Hues that colour-blind people can tell apart (Okabe and Ito, 2008), for heads side by side. Their black is replaced by
+# a grey that is visible on both backgrounds.
 OKABE_ITO = ("#e69f00", "#56b4e9", "#009e73", "#cc79a7", "#0072b2", "#d55e00", "#f0e442", "#98a2b3")
 
 # How a weight becomes a colour, and what the colour bar says of it.
@@ -31,7 +31,7 @@ SCALES = {
     "sqrt": translatable("square root of the {name}"),
 }
 
-LESS, MORE = "#0877bd", "#f59322"
+LESS_COLOUR, MORE_COLOUR = "#0877bd", "#f59322"
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Theme:
     accent: str
     sequential: tuple[str, ...]  # 0 to the largest, evenly spaced
     diverging: tuple[str, ...]  # less, no difference, more
-    signed: tuple[str, ...]  # below zero, zero, above zero, in cells so small that blue on black has to be lighter
+    signed: tuple[str, ...]  # below zero, zero, above zero, for small cells, in which blue on black has to be lighter
     heads: tuple[str, ...]  # Okabe and Ito's, with others for those that vanish on this background
 
 
@@ -63,8 +63,8 @@ THEMES = {
         card="#ffffff",
         accent="#2f5fa8",
         sequential=("#ffffff", "#c9d8f0", "#6f9bd1", "#2f5fa8", "#0b2a66"),
-        diverging=(LESS, "#f1f2f4", MORE),
-        signed=(LESS, "#f1f2f4", MORE),
+        diverging=(LESS_COLOUR, "#f1f2f4", MORE_COLOUR),
+        signed=(LESS_COLOUR, "#f1f2f4", MORE_COLOUR),
         heads=(*OKABE_ITO[:6], "#c9b800", "#000000"),
     ),
     "dark": Theme(
@@ -77,8 +77,8 @@ THEMES = {
         card="#1d2431",
         accent="#f0a94a",
         sequential=("#0e1117", "#3b2f63", "#b5476d", "#f9a25c", "#fff3c4"),
-        diverging=(LESS, "#1c222d", MORE),
-        signed=("#2f9be0", "#1c222d", MORE),
+        diverging=(LESS_COLOUR, "#1c222d", MORE_COLOUR),
+        signed=("#2f9be0", "#1c222d", MORE_COLOUR),
         heads=(*OKABE_ITO[:4], "#4c9bd6", *OKABE_ITO[5:7], "#d0d5dd"),
     ),
 }
@@ -92,12 +92,12 @@ def theme_named(name: str) -> Theme:
 
 
 def scale_title(scale: str, name: str, limit: float) -> str:
-    """Return what the colour bar says: of which number, and how it becomes a colour."""
+    """Return the title of the colour bar: the number, and how it becomes a colour."""
     return gettext(SCALES[scale], name=name, limit=localized(f"{limit:g}"))
 
 
 def scaled(weights: np.ndarray, scale: str) -> np.ndarray:
-    """Return the colour's value for each weight of [..., Q, K]."""
+    """Return the value on the colour scale for each weight of [..., Q, K]."""
     if scale == "sqrt":
         return np.sqrt(weights)
     if scale == "row":
@@ -107,7 +107,7 @@ def scaled(weights: np.ndarray, scale: str) -> np.ndarray:
 
 
 def shades(values: np.ndarray, low: float, high: float) -> np.ndarray:
-    """Return the place of each value in a table of 256 colours that runs from `low` to `high`."""
+    """Return the index of each value in a table of 256 colours that runs from `low` to `high`."""
     return np.rint(255 * np.clip((values - low) / (high - low), 0, 1)).astype(int)
 
 

@@ -1,4 +1,4 @@
-"""Diagrams without data: what two norms look along, and where a norm stands around a block."""
+"""Diagrams without data: the axes that two norms average over, and where a norm stands around a block."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from headlight.charts.colours import Theme, theme_named
 from headlight.charts.document import Drawing, text_element
 
-_SMALL = 13
+_SMALL_FONT_SIZE = 13
 # The batch as a cuboid: numbers across, tokens down, sentences into the depth.
 _NUMBERS, _TOKENS, _SENTENCES = 8, 4, 3
-_CELL, _DEPTH = 22.0, (11.0, 9.0)
+_CELL_PIXELS = 22.0
+_DEPTH_PIXELS = 11.0, 9.0  # right and up, from one sentence to the next
 
 
 def norm_cubes(theme: str) -> tuple[Drawing, Drawing]:
@@ -25,10 +26,11 @@ def norm_cubes(theme: str) -> tuple[Drawing, Drawing]:
 
 def _cube(chosen: set[tuple[int, int, int]], title: str, look: Theme) -> Drawing:
     """Draw the three visible faces of the batch, with the cells of the `chosen` (number, token, sentence) filled."""
-    left, top = 4.0, 50 + _DEPTH[1] * _SENTENCES
+    left, top = 4.0, 50 + _DEPTH_PIXELS[1] * _SENTENCES
 
     def point(number: float, token: float, sentence: float) -> tuple[float, float]:
-        return left + _CELL * number + _DEPTH[0] * sentence, top + _CELL * token - _DEPTH[1] * sentence
+        right, up = _DEPTH_PIXELS
+        return left + _CELL_PIXELS * number + right * sentence, top + _CELL_PIXELS * token - up * sentence
 
     def face(corners: Sequence[tuple[float, float]], filled: bool) -> str:
         points = " ".join(f"{x:.1f},{y:.1f}" for x, y in corners)
@@ -49,9 +51,11 @@ def _cube(chosen: set[tuple[int, int, int]], title: str, look: Theme) -> Drawing
             parts.append(face(corners, (_NUMBERS - 1, t, s) in chosen))
     right, bottom = point(_NUMBERS, _TOKENS, 0)
     parts += [
-        text_element(((left + right) / 2, bottom + 18), "numbers of a vector", look.muted, _SMALL, anchor="middle"),
-        text_element((right + 40, top + _CELL * 2), "tokens", look.muted, _SMALL),
-        text_element((right + 20, bottom - 2), "sentences", look.muted, _SMALL),
+        text_element(
+            ((left + right) / 2, bottom + 18), "numbers of a vector", look.muted, _SMALL_FONT_SIZE, anchor="middle"
+        ),
+        text_element((right + 40, top + _CELL_PIXELS * 2), "tokens", look.muted, _SMALL_FONT_SIZE),
+        text_element((right + 20, bottom - 2), "sentences", look.muted, _SMALL_FONT_SIZE),
     ]
     says = f"{title}. A cuboid of {_NUMBERS} numbers by {_TOKENS} tokens by {_SENTENCES} sentences"
     along = "one row across" if len(chosen) == _NUMBERS else "one column down and into the depth"

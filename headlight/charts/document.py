@@ -16,10 +16,11 @@ from headlight.charts.labels import FONT_SIZE, FONTS, width, wrapped
 from headlight.graphemes import isolated, runs_left
 
 FONT = "'Headlight marks', system-ui, 'Source Sans 3', 'Noto Sans', 'Noto Sans Devanagari', sans-serif"
-_TITLE, _FACT, _MARGIN, _NARROWEST = 15, 13, 16, 420
-# Fonts that are embedded in a document with their letters, since whoever opens it may lack them, and the range of these
-# letters. The first font is drawn by tools/marks.py.
-_INSIDE = {
+_TITLE_FONT_SIZE, _FACT_FONT_SIZE = 15, 13
+_MARGIN_PIXELS, _MIN_WIDTH = 16, 420
+# Fonts that a document embeds where it has their letters, since readers may lack them: the file, a pattern of the
+# letters, and their range in CSS. The first font is drawn by tools/marks.py.
+_EMBEDDED_FONTS = {
     "Headlight marks": ("marks.ttf", re.compile("[\u2581\uff0d]"), "U+2581,U+FF0D"),
     "Noto Sans Devanagari": ("NotoSansDevanagari-Regular.ttf", re.compile("[\u0900-\u097f]"), "U+0900-097F"),
 }
@@ -37,7 +38,7 @@ class Drawing(NamedTuple):
         self, path: str | Path, title: str = "", facts: Mapping[str, str] | None = None, theme: str = "light"
     ) -> None:
         """Write the drawing under its title and facts, as .svg, .pdf or .png; ValueError for another suffix."""
-        from headlight.charts.typeset import save_picture  # which sets what is drawn here
+        from headlight.charts.typeset import save_picture  # imported here, since typeset needs this module
 
         save_picture(path, lambda: document(self, title, facts or {}, theme), title)
 
@@ -48,22 +49,23 @@ def document(drawing: Drawing, title: str, facts: Mapping[str, str], theme: str)
     `facts` are names to texts, such as the model and the sentence; long ones are broken into lines.
     """
     look, size = theme_named(theme), drawing.size
-    room = max(size[0], _NARROWEST)
-    heading = [(line, _TITLE, look.text) for line in wrapped(title, room * 0.94, _TITLE)]  # 0.94: it is bold
+    room = max(size[0], _MIN_WIDTH)
+    title_lines = wrapped(title, room * 0.94, _TITLE_FONT_SIZE)  # 0.94: bold letters are wider
+    heading = [(line, _TITLE_FONT_SIZE, look.text) for line in title_lines]
     named_facts = [f"{name}: {isolated(text)}" for name, text in facts.items()]
     for name, text in facts.items():
-        first, *further = wrapped(f"{name}: {text}", room, _FACT)
+        first, *further = wrapped(f"{name}: {text}", room, _FACT_FONT_SIZE)
         after = len(name) + 2
         lines = [first[:after] + isolated(first[after:]), *map(isolated, further)]
-        heading += [(line, _FACT, look.muted) for line in lines]
-    parts, y = [], float(_MARGIN)
+        heading += [(line, _FACT_FONT_SIZE, look.muted) for line in lines]
+    parts, y = [], float(_MARGIN_PIXELS)
     for line, font_size, colour in heading:
         y += font_size * 1.4
-        weight = 600 if font_size == _TITLE else 400
-        parts.append(text_element((_MARGIN, y - 0.4 * font_size), line, colour, font_size, weight=weight))
-    y += _MARGIN
-    across, down = room + 2 * _MARGIN, y + size[1] + _MARGIN
-    body = "\n".join([*parts, f'<g transform="translate({_MARGIN} {y:.1f})">', *drawing.elements, "</g>"])
+        weight = 600 if font_size == _TITLE_FONT_SIZE else 400
+        parts.append(text_element((_MARGIN_PIXELS, y - 0.4 * font_size), line, colour, font_size, weight=weight))
+    y += _MARGIN_PIXELS
+    across, down = room + 2 * _MARGIN_PIXELS, y + size[1] + _MARGIN_PIXELS
+    body = "\n".join([*parts, f'<g transform="translate({_MARGIN_PIXELS} {y:.1f})">', *drawing.elements, "</g>"])
     families = ", ".join([*(f"'{family}'" for family in fonts_of(body)), FONT])
     return "\n".join(
         [
@@ -89,7 +91,7 @@ def inline(drawing: Drawing) -> str:
 
 
 def image(drawing: Drawing, class_name: str = "") -> str:
-    """Return the drawing as an <img> with a text alternative; no fonts of the page reach it, so it brings its own."""
+    """Return the drawing as an <img> with a text alternative and its own fonts, since it cannot use the page's."""
     body = "".join(drawing.elements)
     families = ", ".join([*(f"'{family}'" for family in fonts_of(body)), FONT])
     style = f"<style>{faces(body)}</style>" if fonts_of(body) else ""
@@ -118,7 +120,7 @@ def text_element(
 
 def fonts_of(text: str) -> dict[str, Path]:
     """Return the font files, by family, that a document with this text embeds."""
-    return {family: FONTS / file for family, (file, letters, _) in _INSIDE.items() if letters.search(text)}
+    return {family: FONTS / file for family, (file, letters, _) in _EMBEDDED_FONTS.items() if letters.search(text)}
 
 
 def faces(text: str) -> str:
@@ -151,5 +153,5 @@ def text_width(text: str, size: float) -> float:
 def _face(family: str, file: Path) -> str:
     data = base64.b64encode(file.read_bytes()).decode("ascii")
     form = file.suffix[1:]
-    letters = _INSIDE[family][2]  # for which a browser prefers it to the fonts that the computer has
+    letters = _EMBEDDED_FONTS[family][2]  # a browser takes these letters from the embedded font
     return f'@font-face{{font-family:"{family}";src:url("data:font/{form};base64,{data}");unicode-range:{letters}}}'

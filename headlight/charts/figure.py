@@ -1,4 +1,4 @@
-"""A figure of Plotly, which only the charts that return one import: the colours, the frame and the SVG need none."""
+"""A Plotly figure; only the charts that return one import this module, since Plotly is optional."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ import plotly.graph_objects as go  # noqa: E402
 
 
 class Figure(go.Figure):
-    """A figure of Plotly, for the screen; `savefig` writes our own drawing of it for paper, where there is one."""
+    """A Plotly figure for the screen; `savefig` writes Headlight's own drawing of it for paper, if there is one."""
 
-    _paper: Callable[[str], str] | None = None  # from a title to the drawing, as SVG
+    _paper: Callable[[str], str] | None = None  # returns the drawing as SVG, under a title
 
     def savefig(self, path: str | Path, title: str | None = None) -> None:
         """Write the drawing as .svg, .pdf or .png, under `title`, with its fonts inside; it needs no browser.

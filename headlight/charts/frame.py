@@ -1,8 +1,8 @@
 """The labelled grid that a matrix is drawn on: its size, its axes, its hatched cells, its colour bar.
 
-Q rows are queries, from the top down; K columns are keys. All lengths are in pixels. The axes count the
-tokens and only show their labels, so equal tokens stay apart. The grid's own axes name each token in full,
-for the hover; axes laid over them write the labels, cut to fit.
+Q rows are queries, from the top down; K columns are keys. All lengths are in pixels. The axes are numeric with the
+tokens as labels, so that equal tokens stay separate. The grid's own axes name each token in full on hover; axes laid
+over them show the labels, cut to fit.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from headlight.charts.labels import FONT_SIZE, cut, escaped, ordinal, widest, wi
 from headlight.graphemes import isolated, right_to_left, shortened
 
 FONT = '"Headlight marks", "Source Sans", "Source Sans 3", "Noto Sans Devanagari", system-ui, sans-serif'
-_NOTE, _SMALL = 13, 12  # font sizes of what is not a token, and of a token where it is tight
-_GAP = 10  # between a label and what it labels
-_SLANT = 42  # degrees, of the column labels
-_BAR = 70  # what the colour bar takes on the right
-_LOWEST, _TALLEST = 128, 640  # of the grid
-_LARGEST, _SMALLEST = 32, 16  # of a row, where the number of rows leaves a choice
-_LONGEST_NAME = 400  # of a token on hover, in columns of a letter
+_NOTE_FONT_SIZE, _SMALL_FONT_SIZE = 13, 12  # of text other than tokens, and of tokens in low rows
+_LABEL_GAP = 10  # between a label and its row or column
+_LABEL_DEGREES = 42  # the slant of the column labels
+_BAR_WIDTH = 70  # of the colour bar on the right
+_MIN_GRID_HEIGHT, _MAX_GRID_HEIGHT = 128, 640
+_MAX_ROW_HEIGHT, _MIN_ROW_HEIGHT = 32, 16  # of a row, where the number of rows leaves a choice
+_MAX_NAME_COLUMNS = 400  # of a token's name on hover; a letter takes one column
 
 
 class Spec(TypedDict):
@@ -41,7 +41,7 @@ class Spec(TypedDict):
 
 @dataclass(frozen=True)
 class MatrixFrame:
-    """The surroundings of a matrix. `masked` [Q, K] is True where a query may not look."""
+    """The surroundings of a matrix; `masked` [Q, K] is True where a query may not look."""
 
     rows: Sequence[str]
     columns: Sequence[str]
@@ -89,18 +89,18 @@ class FrameSizes:
 def sizes(frame: MatrixFrame) -> FrameSizes:
     """Return sizes for square cells at the frame's width, as far as the labels and the screen allow."""
     n_rows, n_columns = len(frame.rows), len(frame.columns)
-    labels = widest([*frame.row_labels, "writes"]) + 2 * _GAP
-    left = round(28 + (labels + widest([*frame.read_labels, "reads"]) if frame.reads else labels - _GAP))
+    labels = widest([*frame.row_labels, "writes"]) + 2 * _LABEL_GAP
+    left = round(28 + (labels + widest([*frame.read_labels, "reads"]) if frame.reads else labels - _LABEL_GAP))
     at_the_right = frame.column_labels[0 if frame.leftwards else -1]
-    right = round(max(_BAR, 0.75 * width(at_the_right)))
+    right = round(max(_BAR_WIDTH, 0.75 * width(at_the_right)))
     room = max(frame.width - left - right, 40)
     column = room / n_columns
     if frame.height is None:
-        row = max(column, min(_SMALLEST, room / n_rows))
-        row = min(row, max(_LARGEST, _LOWEST / n_rows), _TALLEST / n_rows)
+        row = max(column, min(_MIN_ROW_HEIGHT, room / n_rows))
+        row = min(row, max(_MAX_ROW_HEIGHT, _MIN_GRID_HEIGHT / n_rows), _MAX_GRID_HEIGHT / n_rows)
         column = min(column, row)
-    lean = math.sin(math.radians(_SLANT)) if column >= _SMALLEST else 1
-    top = round(30 + widest(frame.column_labels[:: _step(column)]) * lean + _GAP)
+    lean = math.sin(math.radians(_LABEL_DEGREES)) if column >= _MIN_ROW_HEIGHT else 1
+    top = round(30 + widest(frame.column_labels[:: _step(column)]) * lean + _LABEL_GAP)
     bottom = 8
     if frame.height is not None:
         row = max(frame.height - top - bottom, n_rows) / n_rows
@@ -108,7 +108,7 @@ def sizes(frame: MatrixFrame) -> FrameSizes:
 
 
 def spec_in(frame: MatrixFrame, matrix: dict[str, Any], sentence: str) -> Spec:
-    """Return the heatmap `matrix` in its frame, over hatched cells; `sentence` says in words what it shows."""
+    """Return the heatmap `matrix` in its frame, over hatched cells; `sentence` describes it in words."""
     traces = [matrix]
     if frame.masked.any():
         traces = [_masked_ground(frame), matrix, _hatching(frame)]
@@ -128,7 +128,7 @@ def _layout(frame: MatrixFrame) -> dict[str, Any]:
         | {"side": "top", "range": edges[::-1] if frame.leftwards else edges, "domain": [0, size.share]},
         "yaxis": _grid_axis(frame.rows, size.row, theme) | {"range": [len(frame.rows) - 0.5, -0.5]},
         "xaxis2": _label_axis("x", frame.column_labels, size.column, theme.text)
-        | {"side": "top", "tickangle": -_SLANT if size.column >= _SMALLEST else -90},
+        | {"side": "top", "tickangle": -_LABEL_DEGREES if size.column >= _MIN_ROW_HEIGHT else -90},
         "yaxis2": _label_axis("y", frame.row_labels, size.row, theme.text) | {"side": "left"},
     }
     if frame.reads:
@@ -151,10 +151,10 @@ def _layout(frame: MatrixFrame) -> dict[str, Any]:
 
 
 def colour_bar(frame: MatrixFrame, title: str, ticks: dict[float, str]) -> dict[str, Any]:
-    """Return a slim bar as high as the grid, with what its colours mean beside it."""
+    """Return a slim colour bar as high as the grid, with a title and ticks."""
     size, theme = sizes(frame), frame.theme
     return {
-        "title": {"text": title, "side": "right", "font": {"size": _SMALL, "color": theme.muted}},
+        "title": {"text": title, "side": "right", "font": {"size": _SMALL_FONT_SIZE, "color": theme.muted}},
         "thickness": 8,
         "x": size.share,
         "xpad": 14,
@@ -165,19 +165,19 @@ def colour_bar(frame: MatrixFrame, title: str, ticks: dict[float, str]) -> dict[
         "tickvals": list(ticks),
         "ticktext": list(ticks.values()),
         "ticks": "",
-        "tickfont": {"size": _SMALL, "color": theme.muted},
+        "tickfont": {"size": _SMALL_FONT_SIZE, "color": theme.muted},
     }
 
 
 def _step(cell: float) -> int:
-    """Return the label stride: of every n-th label, the n for which there is room."""
-    return math.ceil((FONT_SIZE if cell >= _SMALLEST else _SMALL) / cell)
+    """Return the label stride n: every n-th label is shown, so that all of these have room."""
+    return math.ceil((FONT_SIZE if cell >= _MIN_ROW_HEIGHT else _SMALL_FONT_SIZE) / cell)
 
 
 def _grid_axis(names: Sequence[str], cell: float, theme: Theme) -> dict[str, Any]:
     """Return an axis of integers 0, 1, ... whose hover shows the tokens' names."""
     return {
-        "labelalias": {str(i): escaped(isolated(shortened(name, _LONGEST_NAME))) for i, name in enumerate(names)},
+        "labelalias": {str(i): escaped(isolated(shortened(name, _MAX_NAME_COLUMNS))) for i, name in enumerate(names)},
         "showticklabels": False,
         "ticks": "",
         "showgrid": False,
@@ -198,7 +198,7 @@ def _label_axis(over: str, labels: Sequence[str], cell: float, colour: str) -> d
         "tick0": 0,
         "dtick": _step(cell),
         "labelalias": {str(i): escaped(isolated(label)) for i, label in enumerate(labels)},
-        "tickfont": {"size": FONT_SIZE if cell >= _SMALLEST else _SMALL, "color": colour},
+        "tickfont": {"size": FONT_SIZE if cell >= _MIN_ROW_HEIGHT else _SMALL_FONT_SIZE, "color": colour},
         "ticks": "",
         "ticklabelstandoff": 4,
         "showgrid": False,
@@ -209,7 +209,7 @@ def _label_axis(over: str, labels: Sequence[str], cell: float, colour: str) -> d
 
 def _titles(frame: MatrixFrame, size: FrameSizes) -> list[dict[str, Any]]:
     def title(text: str, **position: object) -> dict[str, Any]:
-        font = {"size": _NOTE, "color": frame.theme.muted}
+        font = {"size": _NOTE_FONT_SIZE, "color": frame.theme.muted}
         return {"text": text, "font": font, "showarrow": False, "xref": "paper", "yref": "paper"} | position
 
     over_rows = {"x": 0, "xanchor": "right", "y": 1, "yanchor": "bottom", "yshift": 4}

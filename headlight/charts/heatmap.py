@@ -1,4 +1,4 @@
-"""One attention pattern, exactly: a heatmap with the tokens on both axes and each weight on hover.
+"""Draw one attention pattern as a heatmap with the tokens on both axes and each weight on hover.
 
 Q queries are the rows, K keys the columns. These functions know arrays and labels, nothing of models.
 """
@@ -23,8 +23,8 @@ KINDS = ("encoder", "decoder", "cross")
 class FrameTexts(TypedDict, total=False):
     """The words and the size of a frame; `MatrixFrame` has the defaults."""
 
-    masked_note: str  # what the hover says there
-    reads: Sequence[str]  # the Q tokens that the decoder reads where it writes the rows
+    masked_note: str  # the hover text of masked cells
+    reads: Sequence[str]  # the Q tokens that the decoder reads when it writes those of the rows
     row_title: str
     column_title: str
     width: int  # pixels, at which cells are square
@@ -47,7 +47,7 @@ class PatternOptions(FrameOptions, total=False):
 
 
 class DifferenceOptions(FrameOptions, total=False):
-    """The same of a difference; `difference` has the defaults."""
+    """Options of the frame and of the colours of a difference; `difference` has the defaults."""
 
     name: str
     limit: float | None
@@ -135,7 +135,7 @@ def pattern_spec(
 
 
 def _figure(spec: Spec, paper: Callable[[str], str]) -> Figure:
-    from headlight.charts.figure import figure  # Plotly, which specifications and drawings do without
+    from headlight.charts.figure import figure  # needs Plotly, unlike specifications and drawings
 
     return figure(spec, paper)
 
@@ -229,7 +229,7 @@ def _steps(colours: Sequence[str]) -> list[list[object]]:
 
 
 def _ranks(weights: np.ndarray) -> np.ndarray:
-    """Return the place of each weight in its row, "1st" for the largest; equal weights share the better place."""
+    """Return the rank of each weight in its row, "1st" for the largest; equal weights share the better rank."""
     names = np.array(["", *map(ordinal, range(1, weights.shape[1] + 1))], dtype=object)
     ranks = [np.searchsorted(np.sort(-row), -row) + 1 for row in weights]
     return names[np.where(np.isnan(weights), 0, ranks)]

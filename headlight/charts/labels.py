@@ -1,4 +1,4 @@
-"""Tokens as labels: literal in Plotly's pseudo-HTML, cut to the room there is, and how wide they come out."""
+"""Tokens as labels: escaped for Plotly's pseudo-HTML, measured, and cut to fit."""
 
 import html
 import re
@@ -9,9 +9,9 @@ from headlight.graphemes import graphemes, is_wide, letters, shortened
 
 FONT_SIZE = 14  # pixels
 FONTS = Path(__file__).parent / "fonts"
-# What a letter takes on average, in ems: in the alphabets of Europe, in the scripts from Hebrew to Balinese, and where
-# letters are as wide as high.
-_NARROW, _BROAD, _WIDE = 0.52, 0.62, 1.0
+# The average width of a letter in ems: in the alphabets of Europe, in the scripts from Hebrew to Balinese, and in
+# scripts with square letters.
+_NARROW_EMS, _BROAD_EMS, _WIDE_EMS = 0.52, 0.62, 1.0
 
 
 def escaped(text: str) -> str:
@@ -21,13 +21,13 @@ def escaped(text: str) -> str:
 
 def width(text: str) -> float:
     """Return the approximate width of a text in pixels."""
-    return FONT_SIZE * (_NARROW * len(text) if text.isascii() else sum(map(_ems, graphemes(text))))
+    return FONT_SIZE * (_NARROW_EMS * len(text) if text.isascii() else sum(map(_ems, graphemes(text))))
 
 
 def _ems(grapheme: str) -> float:
     if is_wide(grapheme):
-        return _WIDE
-    return letters(grapheme) * (_BROAD if "\u0590" <= grapheme < "\u1e00" else _NARROW)
+        return _WIDE_EMS
+    return letters(grapheme) * (_BROAD_EMS if "\u0590" <= grapheme < "\u1e00" else _NARROW_EMS)
 
 
 def widest(labels: Iterable[str]) -> float:
@@ -35,7 +35,7 @@ def widest(labels: Iterable[str]) -> float:
 
 
 def cut(label: str, room: float) -> str:
-    """Return the label, or as much of it as `room` pixels hold, and an ellipsis."""
+    """Return the label, cut with an ellipsis if it does not fit into `room` pixels."""
     return shortened(label, room, width)
 
 

@@ -1,4 +1,4 @@
-"""How long the sentences of a corpus are, source and target over each other."""
+"""Draw the sentence lengths of a corpus, source and target over each other."""
 
 from collections.abc import Sequence
 
@@ -9,9 +9,9 @@ from headlight.charts.colours import OKABE_ITO, theme_named
 from headlight.charts.figure import Figure
 from headlight.formatting import percent
 
-_BARS = 30
-_HEIGHT = 132
-_TARGET = {"light": OKABE_ITO[0], "dark": OKABE_ITO[1]}  # beside the accent, which is blue and orange
+_BAR_COUNT = 30
+_HEIGHT_PIXELS = 132
+_TARGET_COLOURS = {"light": OKABE_ITO[0], "dark": OKABE_ITO[1]}  # to contrast with the accent, blue or orange
 
 
 def lengths(source: Sequence[int], target: Sequence[int], theme: str = "light", width: int = 300) -> Figure:
@@ -19,7 +19,7 @@ def lengths(source: Sequence[int], target: Sequence[int], theme: str = "light", 
     look = theme_named(theme)
     both = np.concatenate([np.asarray(source), np.asarray(target)])
     last = max(int(np.quantile(both, 0.99, method="higher")), 1)
-    size = max(1, -(-last // _BARS))
+    size = max(1, -(-last // _BAR_COUNT))
     edges = np.arange(0, last + size + 1, size)
     middles = edges[:-1] + (size - 1) / 2
     figure = Figure(layout=bare(look))
@@ -39,7 +39,7 @@ def lengths(source: Sequence[int], target: Sequence[int], theme: str = "light", 
         y=shares[1],
         name="target",
         mode="lines",
-        line={"color": _TARGET[theme], "width": 2, "shape": "hvh"},
+        line={"color": _TARGET_COLOURS[theme], "width": 2, "shape": "hvh"},
         customdata=hover,
         hovertext=[percent(share, 1) for share in shares[1]],
         hovertemplate="%{hovertext} of the target sentences<br>have %{customdata} tokens<extra></extra>",
@@ -47,7 +47,7 @@ def lengths(source: Sequence[int], target: Sequence[int], theme: str = "light", 
     means = [float(np.mean(values)) if len(values) else 0.0 for values in (source, target)]
     return figure.update_layout(
         width=width,
-        height=_HEIGHT,
+        height=_HEIGHT_PIXELS,
         margin={"l": 4, "r": 4, "t": 22, "b": 34, "pad": 0},
         bargap=0.08,
         showlegend=True,
@@ -60,7 +60,7 @@ def lengths(source: Sequence[int], target: Sequence[int], theme: str = "light", 
 
 
 def _shares(values: Sequence[int], edges: np.ndarray) -> np.ndarray:
-    """Return the share of the values between each two edges."""
+    """Return the share of the values between each pair of edges."""
     counts, _ = np.histogram(np.minimum(values, edges[-1] - 1e-9), edges)
     shares: np.ndarray = counts / max(len(values), 1)
     return shares

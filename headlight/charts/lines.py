@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from headlight.charts.bare import SMALL, with_axes
+from headlight.charts.bare import SMALL_FONT_SIZE, with_axes
 from headlight.charts.colours import theme_named
 from headlight.charts.figure import Figure
 from headlight.language import gettext, localized
@@ -53,7 +53,7 @@ def lines(
         }
         for i, curve in enumerate(curves)
     ]
-    small = {"size": SMALL, "color": look.muted}
+    small = {"size": SMALL_FONT_SIZE, "color": look.muted}
     layout = with_axes(look, what, along, len(curves))
     for axis in "xy":
         if axis in logarithmic:

@@ -8,8 +8,8 @@ from headlight.charts.colours import theme_named
 from headlight.charts.document import Drawing, text_element
 from headlight.charts.labels import FONT_SIZE, cut, widest
 
-MARGIN = 1.25  # of the room for words: an image on a page is drawn with the fonts of the system
-_ROW, _GAP, _NUMBER, _LINES = 24, 8, 24, 130  # height of a row, gaps, room of a number and of the lines, in pixels
+WIDTH_FACTOR = 1.25  # extra room for words: an image on a page is drawn with the fonts of the system
+_ROW_HEIGHT, _GAP_WIDTH, _NUMBER_WIDTH, _LINES_WIDTH = 24, 8, 24, 130  # pixels
 
 
 def links_picture(
@@ -21,10 +21,10 @@ def links_picture(
     pixels wide, and longer words are cut. `says` describes it in a sentence.
     """
     look, links = theme_named(theme), sorted(links)
-    room = (across - _LINES - 2 * (_NUMBER + _GAP)) / 2
-    left, right = (min(room, widest(words) * MARGIN + 1) for words in (source, target))
-    starts, ends = left + _NUMBER + _GAP, left + _NUMBER + _GAP + _LINES
-    size = ends + _GAP + _NUMBER + right, _ROW * max(len(source), len(target))
+    room = (across - _LINES_WIDTH - 2 * (_NUMBER_WIDTH + _GAP_WIDTH)) / 2
+    left, right = (min(room, widest(words) * WIDTH_FACTOR + 1) for words in (source, target))
+    starts, ends = left + _NUMBER_WIDTH + _GAP_WIDTH, left + _NUMBER_WIDTH + _GAP_WIDTH + _LINES_WIDTH
+    size = ends + _GAP_WIDTH + _NUMBER_WIDTH + right, _ROW_HEIGHT * max(len(source), len(target))
     parts = []
     for i, j in links:
         y0, y1, middle = _height(i, len(source), size[1]), _height(j, len(target), size[1]), (starts + ends) / 2
@@ -38,9 +38,10 @@ def links_picture(
             if number in linked:
                 parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{look.accent}"/>')
             away, anchor = (1, "start") if side else (-1, "end")
-            parts.append(text_element((x + away * _GAP, y + 4), str(number), look.muted, 12, anchor=anchor))
-            name = cut(word, (right if side else left) / MARGIN)
-            parts.append(text_element((x + away * (_GAP + _NUMBER), y + 5), name, colour, FONT_SIZE, anchor=anchor))
+            parts.append(text_element((x + away * _GAP_WIDTH, y + 4), str(number), look.muted, 12, anchor=anchor))
+            name = cut(word, (right if side else left) / WIDTH_FACTOR)
+            x_name = x + away * (_GAP_WIDTH + _NUMBER_WIDTH)
+            parts.append(text_element((x_name, y + 5), name, colour, FONT_SIZE, anchor=anchor))
     return Drawing(parts, size, says)
 
 

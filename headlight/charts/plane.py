@@ -1,4 +1,4 @@
-"""Words as vectors in a plane, from the vector 0 on, each with its name at its end.
+"""Draw words as vectors in a plane, from the vector 0, each with its name at its end.
 
 Letters: N words.
 """
@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from headlight.charts.bare import SMALL, bare, quiet_axis
+from headlight.charts.bare import SMALL_FONT_SIZE, bare, quiet_axis
 from headlight.charts.colours import theme_named
 from headlight.charts.figure import Figure
 from headlight.charts.labels import cut, escaped
 
 _MAX_NAME_PIXELS = 96
-_MARKS = (("circle", "solid"), ("diamond-open", "dash"))  # of the kinds of vectors: the mark and the line to it
-_MARGIN = 0.22  # of the picture's width on each side, for the names
+_MARKS = (("circle", "solid"), ("diamond-open", "dash"))  # for each kind of vectors: its mark and its line
+_MARGIN_SHARE = 0.22  # of the picture's width on each side, for the names
 
 
 def words_in_plane(
@@ -62,9 +62,9 @@ def words_in_plane(
             )
     ends = np.vstack([*kinds.values(), origin])
     low, high = ends.min(0), ends.max(0)
-    room = _MARGIN * (float((high - low).max()) or 1.0)
+    room = _MARGIN_SHARE * (float((high - low).max()) or 1.0)
     axis = quiet_axis(look) | {"fixedrange": True, "showticklabels": False}
-    small = {"size": SMALL, "color": look.muted}
+    small = {"size": SMALL_FONT_SIZE, "color": look.muted}
     layout = bare(look) | {
         "height": 320,
         "margin": {"l": 8, "r": 8, "t": 28, "b": 40, "autoexpand": False},
@@ -76,12 +76,12 @@ def words_in_plane(
         "yaxis": axis
         | {"range": [float(low[1]) - room / 2, float(high[1]) + room / 2], "scaleanchor": "x", "scaleratio": 1},
         "meta": f"{what}: {', '.join(names)}. "
-        + " ".join(f"{_far(names, points, kind)}" for kind, points in kinds.items() if len(names) > 1),
+        + " ".join(f"{_describe_furthest(names, points, kind)}" for kind, points in kinds.items() if len(names) > 1),
     }
     return Figure(traces, layout)
 
 
-def _far(names: Sequence[str], points: np.ndarray, kind: str) -> str:
+def _describe_furthest(names: Sequence[str], points: np.ndarray, kind: str) -> str:
     """Say which two words are furthest apart in the plane."""
     between = np.linalg.norm(points[:, None] - points[None], axis=-1)
     first, second = divmod(int(between.argmax()), len(names))

@@ -9,19 +9,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from headlight.charts.bare import SMALL, bare, flat_bar, note, quiet_axis
+from headlight.charts.bare import SMALL_FONT_SIZE, bare, flat_bar, note, quiet_axis
 from headlight.charts.colours import OKABE_ITO, Theme, theme_named
 from headlight.charts.figure import Figure
 
-_MOST_COLUMNS, _MOST_ROWS = 800, 256  # of a heatmap: more than a screen has pixels for
-_CURVES, _SINES, _COSINES, _GAP, _THIN = 132, 168, 112, 26, 12  # heights of the parts of `waves`
-_TALLEST, _LOWEST, _ROW = 292, 22, 16  # of its heatmap where sines and cosines don't alternate
-_NAMED_ROW = 14  # the least height of rows that are all named
-_SPARSE = 60  # positions; up to there each one is a dot on its curve
+_MAX_COLUMNS, _MAX_ROWS = 800, 256  # of a heatmap: more than a screen has pixels for
+# The parts of `waves` from the top down, and the gaps below the curves and between the heatmaps.
+_CURVES_HEIGHT, _SINES_HEIGHT, _COSINES_HEIGHT = 132, 168, 112
+_GAP_HEIGHT, _THIN_GAP_HEIGHT = 26, 12
+_MAX_MAP_HEIGHT, _MIN_MAP_HEIGHT, _ROW_HEIGHT = 292, 22, 16  # of the heatmap that is not split into sines and cosines
+_MIN_NAMED_ROW_HEIGHT = 14  # where rows are lower, only some are named
+_MAX_DOTTED_POSITIONS = 60  # of more positions, the curves have no dots
 
 
 class Smooth(NamedTuple):
-    """The chosen curves between the positions, where the scheme says what is there."""
+    """The chosen curves between the positions, for schemes that are defined there."""
 
     x: np.ndarray  # [M]
     y: np.ndarray  # [M, curves]
@@ -38,8 +40,8 @@ def waves(
     """Return the chosen `dims` of a table [N, D] as curves over its positions, and under them, on the same axis, all of
     it.
 
-    With `wavelengths` [P] the table alternates sines and cosines, and they are drawn apart: row by row the one
-    would hide the other. More positions than fit are drawn as the means of neighbours, which the hover says.
+    With `wavelengths` [P] the table alternates sines and cosines, which are drawn as two heatmaps. If there are more
+    positions than fit, means of neighbours are drawn, and the hover says so.
     A sentence about the picture is in `layout.meta`. Raises ValueError for a dimension that does not exist.
     """
     n, width = table.shape
@@ -48,7 +50,9 @@ def waves(
             raise ValueError(f"There is no dimension {dim}: choose from 0 to {width - 1}.")
     look = theme_named(theme)
     limit = float(np.abs(table).max()) or 1.0
-    heights = [_CURVES, _SINES, _COSINES] if wavelengths is not None else [_CURVES, min(_TALLEST, _high(width))]
+    heights = [_CURVES_HEIGHT, min(_MAX_MAP_HEIGHT, _map_height(width))]
+    if wavelengths is not None:
+        heights = [_CURVES_HEIGHT, _SINES_HEIGHT, _COSINES_HEIGHT]
     parts = [slice(0, None, 2), slice(1, None, 2)] if wavelengths is not None else [slice(None)]
     domains, total = _stacked(heights)
     traces = _curves(table, dims, smooth)
@@ -81,7 +85,7 @@ def waves(
         },
         "annotations": [
             *_ends(table, dims, look),
-            note("position →", look.muted, size=SMALL, x=1, xshift=10, y=0, yshift=-2, yanchor="top"),
+            note("position →", look.muted, size=SMALL_FONT_SIZE, x=1, xshift=10, y=0, yshift=-2, yanchor="top"),
         ],
     }
     for axis, (part, domain, height) in enumerate(zip(parts, domains[1:], heights[1:], strict=True), 2):
@@ -94,13 +98,13 @@ def waves(
     return Figure(traces, layout | {"meta": meta})
 
 
-def _high(rows: int) -> int:
-    return max(_ROW * rows, _LOWEST)
+def _map_height(rows: int) -> int:
+    return max(_ROW_HEIGHT * rows, _MIN_MAP_HEIGHT)
 
 
 def _stacked(heights: Sequence[int]) -> tuple[list[list[float]], int]:
     """Return the spans of parts with these heights, from the top, as shares of the total height; and that height."""
-    gaps = [0, _GAP, *[_THIN] * len(heights)][: len(heights)]
+    gaps = [0, _GAP_HEIGHT, *[_THIN_GAP_HEIGHT] * len(heights)][: len(heights)]
     total, top = sum(heights) + sum(gaps), 0
     domains = []
     for height, gap in zip(heights, gaps, strict=True):
@@ -112,7 +116,7 @@ def _stacked(heights: Sequence[int]) -> tuple[list[list[float]], int]:
 
 def _curves(table: np.ndarray, dims: Sequence[int], smooth: Smooth | None) -> list[dict[str, Any]]:
     n = len(table)
-    mode = "lines" if n > _SPARSE and smooth is None else "markers" if smooth is not None else "lines+markers"
+    mode = "markers" if smooth is not None else "lines" if n > _MAX_DOTTED_POSITIONS else "lines+markers"
     traces: list[dict[str, Any]] = []
     for number, dim in enumerate(dims):
         colour = OKABE_ITO[number % len(OKABE_ITO)]
@@ -129,7 +133,7 @@ def _curves(table: np.ndarray, dims: Sequence[int], smooth: Smooth | None) -> li
                 "dx": 1,
                 "y": table[:, dim].astype(np.float32),
                 "line": line,
-                "marker": {"size": 5, "color": colour, "opacity": 1 if n <= _SPARSE else 0},
+                "marker": {"size": 5, "color": colour, "opacity": 1 if n <= _MAX_DOTTED_POSITIONS else 0},
                 "hovertemplate": f"<b>%{{y:.3f}}</b> dimension {dim}<extra></extra>",
             }
         )
@@ -140,7 +144,7 @@ def _map(table: np.ndarray, part: slice, axis: str) -> dict[str, Any]:
     """Return the table's columns of one part as rows of a heatmap."""
     n, width = table.shape
     rows = np.arange(width)[part]
-    every, block = math.ceil(len(rows) / _MOST_ROWS), math.ceil(n / _MOST_COLUMNS)
+    every, block = math.ceil(len(rows) / _MAX_ROWS), math.ceil(n / _MAX_COLUMNS)
     z = pooled(table[:, rows[::every]], block).T
     where = "position %{x:,d}" if block == 1 else f"mean of the {block} positions around %{{x:,.0f}}"
     return {
@@ -166,7 +170,7 @@ def pooled(table: np.ndarray, block: int) -> np.ndarray:
 def pooling(n: int, width: int, paired: bool) -> tuple[int, int]:
     """Return how many positions `waves` pools into a column of its heatmap, and how many dimensions into a row."""
     rows = math.ceil(width / 2) if paired else width
-    return math.ceil(n / _MOST_COLUMNS), math.ceil(rows / _MOST_ROWS)
+    return math.ceil(n / _MAX_COLUMNS), math.ceil(rows / _MAX_ROWS)
 
 
 def _curve_range(table: np.ndarray, dims: Sequence[int]) -> dict[str, Any]:
@@ -185,12 +189,12 @@ def _ends(table: np.ndarray, dims: Sequence[int], look: Theme) -> list[dict[str,
     if not len(dims):
         return []
     scale = _curve_range(table, dims)["range"]
-    top = [(scale[1] - table[-1, dim]) / (scale[1] - scale[0]) * _CURVES for dim in dims]
+    top = [(scale[1] - table[-1, dim]) / (scale[1] - scale[0]) * _CURVES_HEIGHT for dim in dims]
     order = np.argsort(top, kind="stable")
-    room = min(17.0, (_CURVES + 12) / len(dims))
+    room = min(17.0, (_CURVES_HEIGHT + 12) / len(dims))
     for before, this in zip(order, order[1:], strict=False):
         top[this] = max(top[this], top[before] + room)
-    lowest = _CURVES - 10.0  # the word "wavelength" stands below
+    lowest = _CURVES_HEIGHT - 10.0  # the word "wavelength" stands below
     for this in order[::-1]:
         top[this] = min(top[this], lowest)
         lowest = top[this] - room
@@ -226,17 +230,17 @@ def _wavelengths(wavelengths: np.ndarray, domains: Sequence[Sequence[float]], lo
         | {"yref": "y2", "yanchor": "middle"}
         for i in ticks
     ]
-    margin = {"x": 1, "xshift": 10}
-    notes.append(note("wavelength", look.muted, size=SMALL, **margin, y=domains[1][1], yanchor="bottom", yshift=8))
+    small = {"x": 1, "xshift": 10, "size": SMALL_FONT_SIZE}
+    notes.append(note("wavelength", look.muted, **small, y=domains[1][1], yanchor="bottom", yshift=8))
     text = "the cosines: the same<br>waves, a quarter<br>period ahead"
-    notes.append(note(text, look.muted, size=SMALL, **margin, y=domains[2][1], yanchor="top") | {"align": "left"})
+    notes.append(note(text, look.muted, **small, y=domains[2][1], yanchor="top") | {"align": "left"})
     return notes
 
 
 def _row_ticks(rows: np.ndarray, height: int) -> dict[str, Any]:
     """Return ticks for dimensions from the top down, all labelled where there is room."""
     step = (rows[1] - rows[0]) if len(rows) > 1 else 1
-    if height >= _NAMED_ROW * len(rows):
+    if height >= _MIN_NAMED_ROW_HEIGHT * len(rows):
         ticks = rows.tolist()
     else:
         parts = 4 if height >= 4 * 34 else 2  # quarters and halves, since widths are round
@@ -284,7 +288,7 @@ def similarity(curves: Mapping[int, np.ndarray], reach: int, *, nested: bool, th
         )
         finite = values[near & np.isfinite(values)]
         lowest = min(lowest, float(finite.min(initial=lowest)))
-    low = min(lowest - 0.06, -0.06)
+    low, small = min(lowest - 0.06, -0.06), {"size": SMALL_FONT_SIZE, "color": look.muted}
     layout = bare(look) | {
         "height": 250,
         "margin": {"l": 40, "r": 8, "t": 8, "b": 66, "autoexpand": False},
@@ -299,7 +303,7 @@ def similarity(curves: Mapping[int, np.ndarray], reach: int, *, nested: bool, th
             "nticks": 7,
             **_whole_ticks(-reach, reach),
             "fixedrange": True,
-            "title": {"text": "distance k in words", "standoff": 6, "font": {"size": SMALL, "color": look.muted}},
+            "title": {"text": "distance k in words", "standoff": 6, "font": small},
         },
         "yaxis": quiet_axis(look)
         | {"range": [low, 1.08], "showgrid": True, "nticks": 5, "fixedrange": True, "tickformat": ".2~f"},

@@ -1,4 +1,4 @@
-"""The magnitudes of gradients below the ranges of the 16-bit types that hold them or round them to 0.
+"""Draw the magnitudes of gradients, with the ranges of the 16-bit types above them.
 
 Letters: B bins, each from a power of two to the next.
 """
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from headlight.charts.bare import with_axes
-from headlight.charts.colours import MORE, theme_named
+from headlight.charts.colours import MORE_COLOUR, theme_named
 from headlight.charts.figure import Figure
 
 
@@ -25,7 +25,7 @@ TYPES = {
     "bfloat16": Limits(2.0**-133, 2.0**-126, (2 - 2.0**-7) * 2.0**127),
     "float16": Limits(2.0**-24, 2.0**-14, (2 - 2.0**-10) * 2.0**15),
 }
-FROM, TO = 1e-42, 1e7  # the ends of the axis; bfloat16 goes on to 3e38
+AXIS_START, AXIS_END = 1e-42, 1e7  # the ends of the axis; bfloat16 goes on to 3e38
 
 
 def magnitudes(spreads: Mapping[str, tuple[np.ndarray, np.ndarray]], theme: str = "light") -> Figure:
@@ -46,7 +46,7 @@ def magnitudes(spreads: Mapping[str, tuple[np.ndarray, np.ndarray]], theme: str 
             "hovertemplate": f"<b>%{{y:.1f}}\u00a0%</b> {name}, near %{{x:.1e}}<extra></extra>",
         }
         for (name, (exponents, shares)), colour, dash in zip(
-            spreads.items(), (MORE, look.signed[0]), ("dash", "solid"), strict=True
+            spreads.items(), (MORE_COLOUR, look.signed[0]), ("dash", "solid"), strict=True
         )
     ]
     layout = with_axes(look, "Share of the gradients, %", "magnitude", len(spreads))
@@ -54,7 +54,7 @@ def magnitudes(spreads: Mapping[str, tuple[np.ndarray, np.ndarray]], theme: str 
     layout["legend"] |= {"y": -0.21}
     layout["xaxis"] |= {
         "type": "log",
-        "range": [np.log10(FROM), np.log10(TO)],
+        "range": [np.log10(AXIS_START), np.log10(AXIS_END)],
         "tickvals": [10.0**exponent for exponent in range(-40, 1, 10)],
         "ticktext": [f"10<sup>−{-exponent}</sup>" if exponent else "1" for exponent in range(-40, 1, 10)],
         "showgrid": True,
@@ -68,7 +68,7 @@ def magnitudes(spreads: Mapping[str, tuple[np.ndarray, np.ndarray]], theme: str 
                 {
                     "type": "scatter",
                     "mode": "lines",
-                    "x": [low, min(high, TO)],
+                    "x": [low, min(high, AXIS_END)],
                     "y": [y, y],
                     "line": {"width": 8, "color": look.muted},
                     "opacity": opacity,
@@ -79,7 +79,7 @@ def magnitudes(spreads: Mapping[str, tuple[np.ndarray, np.ndarray]], theme: str 
             )
         layout["annotations"].append(
             {
-                "x": np.log10(TO),
+                "x": np.log10(AXIS_END),
                 "y": y,
                 "text": name,
                 "showarrow": False,

@@ -1,15 +1,15 @@
-"""What T5 adds to a score, against the distance from query to key.
+"""The position bias that T5 adds to a score, against the distance from query to key.
 
 Letters: H heads, N distances.
 """
 
 import numpy as np
 
-from headlight.charts.bare import SMALL, bare, quiet_axis
+from headlight.charts.bare import SMALL_FONT_SIZE, bare, quiet_axis
 from headlight.charts.colours import OKABE_ITO, theme_named
 from headlight.charts.figure import Figure
 
-_DASHES = ("solid", "dash", "dot", "dashdot")  # one more for each round of the colours
+_DASHES = ("solid", "dash", "dot", "dashdot")  # the next one after each round of the colours
 
 
 def biases(distances: np.ndarray, values: np.ndarray, *, theme: str = "light") -> Figure:
@@ -35,7 +35,8 @@ def biases(distances: np.ndarray, values: np.ndarray, *, theme: str = "light") -
         }
         for head, curve in enumerate(values)
     ]
-    title = {"text": "head", "font": {"size": SMALL, "color": look.muted}}
+    small = {"size": SMALL_FONT_SIZE, "color": look.muted}
+    title = {"text": "head", "font": small}
     legend = {"orientation": "h", "x": 1, "xanchor": "right", "y": -0.24, "yanchor": "top", "itemclick": False}
     layout = bare(look) | {
         "height": 270,
@@ -49,7 +50,7 @@ def biases(distances: np.ndarray, values: np.ndarray, *, theme: str = "light") -
             "tickformat": ",d",
             "nticks": 7,
             "fixedrange": True,
-            "title": {"text": "distance in tokens", "standoff": 6, "font": {"size": SMALL, "color": look.muted}},
+            "title": {"text": "distance in tokens", "standoff": 6, "font": small},
         },
         "yaxis": quiet_axis(look) | {"showgrid": True, "nticks": 5, "fixedrange": True, "tickformat": ".2~f"},
         "meta": f"The bias of {len(values)} heads at distances from {distances.min():,} to {distances.max():,}: "

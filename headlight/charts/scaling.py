@@ -1,4 +1,4 @@
-"""What dividing the scores by √d_head does, against d_head: their variance, and the largest weight of a row.
+"""Draw the effect of dividing the scores by √d_head, against d_head: their variance, or the largest weight of a row.
 
 Letters: N widths.
 """
@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from headlight.charts.bare import SMALL, bare, quiet_axis
-from headlight.charts.colours import MORE, theme_named
+from headlight.charts.bare import SMALL_FONT_SIZE, bare, quiet_axis
+from headlight.charts.colours import MORE_COLOUR, theme_named
 from headlight.charts.figure import Figure
 
-NAMES = ("as they are", "divided")
+CURVE_NAMES = ("as they are", "divided")
 
 
 def against_width(
@@ -32,7 +32,7 @@ def against_width(
     d_head, marks = own
     traces: list[dict[str, Any]] = []
     for name, curve, mark, colour, dash in zip(
-        NAMES, values, marks, (MORE, look.signed[0]), ("dash", "solid"), strict=True
+        CURVE_NAMES, values, marks, (MORE_COLOUR, look.signed[0]), ("dash", "solid"), strict=True
     ):
         traces += [
             {
@@ -60,7 +60,7 @@ def against_width(
                 "hovertemplate": f"<b>%{{y:.3g}}</b> this head, {name}<extra></extra>",
             },
         ]
-    small = {"size": SMALL, "color": look.muted}
+    small = {"size": SMALL_FONT_SIZE, "color": look.muted}
     layout = bare(look) | {
         "height": 264,
         "margin": {"l": 52, "r": 12, "t": 28, "b": 66, "autoexpand": False},

@@ -1,4 +1,4 @@
-"""A score in pairs of writers as a matrix: who wrote the query in rows, who wrote the key in columns, as SVG."""
+"""Draw the parts of a score as a matrix, as SVG: writers of the query are rows, writers of the key columns."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from headlight.charts.document import Drawing, text_element, text_of
 from headlight.charts.labels import FONT_SIZE, cut, widest
 from headlight.formatting import signed
 
-SMALL = 12
-MARGIN = 1.25  # of the room for labels: an image on a page is drawn with the fonts of the system
-_ROW, _GAP, _SUMS, _KEY = 16, 6, 44, 22  # heights of a row and of the colour key, and the room of the sums at the right
-_text = partial(text_element, size=SMALL)
+LABEL_FONT_SIZE = 12
+WIDTH_FACTOR = 1.25  # extra room for labels: an image on a page is drawn with the fonts of the system
+_ROW_HEIGHT, _GAP_PIXELS, _SUMS_WIDTH, _KEY_HEIGHT = 16, 6, 44, 22
+_text = partial(text_element, size=LABEL_FONT_SIZE)
 
 
 def pair_matrix(
@@ -27,39 +27,39 @@ def pair_matrix(
     """
     look, (count, n_columns) = theme_named(theme), pairs.shape
     largest = float(np.abs(pairs).max()) or 1.0
-    left = min(across * 0.36, _room(rows)) + _GAP
-    top = min(120.0, _room(columns)) + _GAP
-    sums = _SUMS if across > 350 else 0
+    left = min(across * 0.36, _room(rows)) + _GAP_PIXELS
+    top = min(120.0, _room(columns)) + _GAP_PIXELS
+    sums = _SUMS_WIDTH if across > 350 else 0
     cell = (across - left - sums) / n_columns
     table, parts = lookup(look.diverging), []
     for column, label in enumerate(columns):
-        x = left + cell * (column + 0.5) + SMALL / 3
-        name = text_of(cut(label, (top - _GAP) / MARGIN * FONT_SIZE / SMALL))
+        x = left + cell * (column + 0.5) + LABEL_FONT_SIZE / 3
+        name = text_of(cut(label, (top - _GAP_PIXELS) / WIDTH_FACTOR * FONT_SIZE / LABEL_FONT_SIZE))
         parts.append(
-            f'<text transform="translate({x:.1f} {top - _GAP:.1f}) rotate(-90)" font-size="{SMALL}" '
+            f'<text transform="translate({x:.1f} {top - _GAP_PIXELS:.1f}) rotate(-90)" font-size="{LABEL_FONT_SIZE}" '
             f'fill="{look.muted}">{name}</text>'
         )
     by_row = pairs.sum(1)
     widest_sum = float(np.abs(by_row).max()) or 1.0
     for row, label in enumerate(rows):
-        y = top + _ROW * row
-        name = cut(label, (left - _GAP) / MARGIN * FONT_SIZE / SMALL)
-        parts.append(_text((left - _GAP, y + _ROW - 4), name, look.text, anchor="end"))
+        y = top + _ROW_HEIGHT * row
+        name = cut(label, (left - _GAP_PIXELS) / WIDTH_FACTOR * FONT_SIZE / LABEL_FONT_SIZE)
+        parts.append(_text((left - _GAP_PIXELS, y + _ROW_HEIGHT - 4), name, look.text, anchor="end"))
         for column in range(n_columns):
             rgb = table[shades(np.array(pairs[row, column] / largest), -1.0, 1.0)]
-            parts.append(_rectangle(left + cell * column + 0.5, y + 0.5, cell - 1, _ROW - 1, hexadecimal(rgb)))
+            parts.append(_rectangle(left + cell * column + 0.5, y + 0.5, cell - 1, _ROW_HEIGHT - 1, hexadecimal(rgb)))
         if sums:
             end = table[-1 if by_row[row] >= 0 else 0]
-            length = max(1.0, (sums - _GAP) * abs(float(by_row[row])) / widest_sum)
-            parts.append(_rectangle(across - sums + _GAP, y + 4, length, _ROW - 8, hexadecimal(end)))
+            length = max(1.0, (sums - _GAP_PIXELS) * abs(float(by_row[row])) / widest_sum)
+            parts.append(_rectangle(across - sums + _GAP_PIXELS, y + 4, length, _ROW_HEIGHT - 8, hexadecimal(end)))
     i, j = np.unravel_index(np.abs(pairs).argmax(), pairs.shape)
     parts.append(
-        f'<rect x="{left + cell * j - 1:.1f}" y="{top + _ROW * i - 1:.1f}" width="{cell + 2:.1f}" height="{_ROW + 2}" '
-        f'rx="3" fill="none" stroke="{look.text}" stroke-width="2"/>'
+        f'<rect x="{left + cell * j - 1:.1f}" y="{top + _ROW_HEIGHT * i - 1:.1f}" width="{cell + 2:.1f}" '
+        f'height="{_ROW_HEIGHT + 2}" rx="3" fill="none" stroke="{look.text}" stroke-width="2"/>'
     )
-    bottom = top + _ROW * count + _GAP
+    bottom = top + _ROW_HEIGHT * count + _GAP_PIXELS
     parts += _colour_key(left, bottom, min(90.0, across - left - 120), largest, theme)
-    return Drawing(parts, (across, bottom + _KEY), says)
+    return Drawing(parts, (across, bottom + _KEY_HEIGHT), says)
 
 
 def _colour_key(left: float, top: float, across: float, largest: float, theme: str) -> list[str]:
@@ -75,7 +75,8 @@ def _colour_key(left: float, top: float, across: float, largest: float, theme: s
 
 
 def _room(labels: Sequence[str]) -> float:
-    return (widest(labels) * SMALL / FONT_SIZE + 1) * MARGIN  # a pixel more, so that rounding cuts no label
+    # One pixel more, so that rounding cuts no label.
+    return (widest(labels) * LABEL_FONT_SIZE / FONT_SIZE + 1) * WIDTH_FACTOR
 
 
 def _rectangle(x: float, y: float, across: float, down: float, colour: str, rounded: float = 1.5) -> str:

@@ -1,4 +1,4 @@
-"""One curve beside several others of the same kind, whose spread is a band.
+"""Draw one curve over the band that several others span.
 
 Letters: P points, N other curves.
 """

@@ -19,18 +19,18 @@ from headlight.graphemes import right_to_left
 from headlight.language import gettext, localized, pgettext
 from transformer.yielding import yield_turn
 
-_WIDTH = 1600  # pixels that the panels side by side aim at
-_LARGEST, _SMALLEST = 28, 2  # a cell's side
-_LETTERS = (9, 13)  # the smallest font size of a token, and the largest
-_GAP = 10  # between two panels
-_LINE = 20  # of text beside the panels
-_BAR = 170  # the colour bar's length
-_SLANT = 0.71  # how far a label at 45 degrees reaches, as a share of its length
+_PANELS_WIDTH = 1600  # pixels that panels side by side should take
+_MAX_CELL_PIXELS, _MIN_CELL_PIXELS = 28, 2  # a cell's side
+_FONT_SIZES = (9, 13)  # the smallest font size of a token, and the largest
+_PANEL_GAP = 10  # between two panels
+_LINE_HEIGHT = 20  # of text beside the panels
+_BAR_LENGTH = 170  # of the colour bar
+_SLANTED_SHARE = 0.71  # how far a label at 45 degrees reaches, as a share of its length
 
 
 @dataclass(frozen=True)
 class HeadBlock:
-    """Heads that share their tokens; `reads` are the tokens read at each row where `rows` are those written."""
+    """Heads that share their tokens; where `rows` are written tokens, `reads` are the tokens read at each row."""
 
     name: str  # "Cross-attention"; it is written where there are several blocks
     weights: np.ndarray  # [L, H, Q, K]
@@ -38,12 +38,12 @@ class HeadBlock:
     columns: Sequence[str]
     masked: np.ndarray  # [Q, K], True where a query may not look
     reads: Sequence[str] | None = None
-    question_row: int | None = None  # the row that a question is about: it is outlined, and says "?" where it is NaN
+    question_row: int | None = None  # an outlined row, with "?" in its cells where they are NaN
 
 
 @dataclass(frozen=True)
 class Colours:
-    """How a number becomes a colour: on a `scale` of `charts.pattern`, from 0, or from -`limit` where `signed`."""
+    """The mapping of numbers to colours: a `scale` of `charts.pattern` from 0, or one from -`limit` if `signed`."""
 
     scale: str = "fixed"
     name: str = "weight"  # what a number is
@@ -85,7 +85,7 @@ def patterns_svg(
     they are smaller than two pixels, several are one cell of the strongest weight among them; the axis says so.
     """
     look = theme_named(theme)
-    cell = min(max(_SMALLEST, min(_LARGEST, _WIDTH // _across(block))) for block in blocks)
+    cell = min(max(_MIN_CELL_PIXELS, min(_MAX_CELL_PIXELS, _PANELS_WIDTH // _across(block))) for block in blocks)
     parts, width, y = [], 0.0, 0.0
     for block in blocks:
         grid = _Grid(block, cell, colours, look)
@@ -97,13 +97,14 @@ def patterns_svg(
     if any(block.masked.any() for block in blocks):
         sample = f'<rect width="14" height="14" fill="{look.field}"/><path d="M0 14L14 0" stroke="{look.hatch}"/>'
         words = text_element((20, 12), gettext("masked: this key comes later"), look.muted, 12)
-        parts.append(f'<g transform="translate({_BAR + 40} 8)">{sample}{words}</g>')
-    return document(Drawing([*parts, "</g>"], (max(width, _BAR + 240), y + 44)), title, facts, theme)
+        parts.append(f'<g transform="translate({_BAR_LENGTH + 40} 8)">{sample}{words}</g>')
+    return document(Drawing([*parts, "</g>"], (max(width, _BAR_LENGTH + 240), y + 44)), title, facts, theme)
 
 
-def block_drawing(block: HeadBlock, theme: str = "light", room: int = _WIDTH) -> Drawing:
+def block_drawing(block: HeadBlock, theme: str = "light", room: int = _PANELS_WIDTH) -> Drawing:
     """Return one block by itself, without a colour bar, about `room` pixels wide at most."""
-    grid = _Grid(block, max(_SMALLEST, min(_LARGEST, room // _across(block))), Colours(), theme_named(theme))
+    cell = max(_MIN_CELL_PIXELS, min(_MAX_CELL_PIXELS, room // _across(block)))
+    grid = _Grid(block, cell, Colours(), theme_named(theme))
     return Drawing(grid.elements(), (grid.width, grid.height))
 
 
@@ -130,9 +131,9 @@ class _Grid:
         return self.block.weights.shape[1]
 
     @cached_property
-    def joined(self) -> int:
+    def tokens_per_cell(self) -> int:
         """The number of tokens per cell, along each axis."""
-        return math.ceil(_SMALLEST * _across(self.block) / _WIDTH)
+        return math.ceil(_MIN_CELL_PIXELS * _across(self.block) / _PANELS_WIDTH)
 
     @cached_property
     def leftwards(self) -> bool:
@@ -142,33 +143,33 @@ class _Grid:
     @cached_property
     def shades(self) -> np.ndarray:
         """The shades [L, H, q, k] after pooling; -1 where masked."""
-        masked = strongest((~self.block.masked).astype(np.int8), self.joined) == 0
+        masked = strongest((~self.block.masked).astype(np.int8), self.tokens_per_cell) == 0
         shades = self.colours.shades(self.block.weights)
         middle = 128 if self.colours.signed else 0
-        shades = np.where(masked, -1, strongest(shades - middle, self.joined) + middle)
+        shades = np.where(masked, -1, strongest(shades - middle, self.tokens_per_cell) + middle)
         return shades[..., ::-1] if self.leftwards else shades
 
     @cached_property
     def size(self) -> int:
         """The font size of a token."""
-        return max(_LETTERS[0], min(_LETTERS[1], self.cell))
+        return max(_FONT_SIZES[0], min(_FONT_SIZES[1], self.cell))
 
     @property
-    def every(self) -> int:
-        """The label stride: every `every`-th cell has a label."""
-        return math.ceil(_LETTERS[0] / self.cell)
+    def label_stride(self) -> int:
+        """The label stride: every `label_stride`-th cell has a label."""
+        return math.ceil(_FONT_SIZES[0] / self.cell)
 
     def labels(self, tokens: Sequence[str]) -> list[tuple[int, str]]:
         """Return the index of each cell that has a label, with the label."""
-        labelled = tokens[:: self.joined * self.every]
-        return [(index * self.every, label) for index, label in enumerate(labelled)]
+        labelled = tokens[:: self.tokens_per_cell * self.label_stride]
+        return [(index * self.label_stride, label) for index, label in enumerate(labelled)]
 
     def longest(self, tokens: Sequence[str]) -> float:
         return max(text_width(label, self.size) for _, label in self.labels(tokens))
 
     def row_label_width(self, tokens: Sequence[str], title: str) -> float:
-        """Return the width to reserve for row labels and their title, with some to spare for a wide system font."""
-        spare = 1.15 if self.block.question_row is None else 1.3  # that label is bold
+        """Return the width to reserve for row labels and their title, with a margin for wide system fonts."""
+        spare = 1.15 if self.block.question_row is None else 1.3  # the label of the question row is bold
         return max(spare * self.longest(tokens), text_width(title, self.size))
 
     @cached_property
@@ -176,11 +177,12 @@ class _Grid:
         reads = self.block.reads
         words = self.row_label_width(self.block.rows, pgettext("column", "writes")) + 8
         words += self.row_label_width(reads, pgettext("column", "reads")) + 14 if reads else 0
-        return max(_LINE * (2 if self.layers > 1 else 1) + words, self.longest(self.block.columns) * _SLANT)
+        titles = _LINE_HEIGHT * (2 if self.layers > 1 else 1)
+        return max(titles + words, self.longest(self.block.columns) * _SLANTED_SHARE)
 
     @property
     def top(self) -> float:
-        return (_LINE if self.heads > 1 else 0) + (_LINE if self.block.reads else 0)
+        return (_LINE_HEIGHT if self.heads > 1 else 0) + (_LINE_HEIGHT if self.block.reads else 0)
 
     @property
     def panel(self) -> tuple[int, int]:
@@ -190,20 +192,20 @@ class _Grid:
 
     def corner(self, layer: int, head: int) -> tuple[float, float]:
         across, down = self.panel
-        return self.left + head * (across + _GAP), self.top + layer * (down + _GAP)
+        return self.left + head * (across + _PANEL_GAP), self.top + layer * (down + _PANEL_GAP)
 
     @property
-    def below(self) -> float:
+    def panels_end(self) -> float:
         """The y coordinate of the end of the panels."""
-        return self.corner(self.layers, 0)[1] - _GAP
+        return self.corner(self.layers, 0)[1] - _PANEL_GAP
 
     @property
     def width(self) -> float:
-        return self.corner(0, self.heads)[0] - _GAP + _LINE
+        return self.corner(0, self.heads)[0] - _PANEL_GAP + _LINE_HEIGHT
 
     @property
     def height(self) -> float:
-        return self.below + self.longest(self.block.columns) * _SLANT + 16 + _LINE
+        return self.panels_end + self.longest(self.block.columns) * _SLANTED_SHARE + 16 + _LINE_HEIGHT
 
     def elements(self) -> list[str]:
         cells = [*self._cells(), *self._hatching(), *self._panels(), *self._question()]
@@ -241,10 +243,10 @@ class _Grid:
     @property
     def question_row(self) -> int | None:
         """The row of cells of the question, if there is one."""
-        return None if self.block.question_row is None else self.block.question_row // self.joined
+        return None if self.block.question_row is None else self.block.question_row // self.tokens_per_cell
 
     def _question(self) -> list[str]:
-        """Return the outline of the row of the question in each panel, with "?" in its cells where it is not known."""
+        """Return the outline of the question row in each panel, with "?" in its cells where they are NaN."""
         parts, look, side, row = list[str](), self.look, self.cell, self.question_row
         if row is None:
             return []
@@ -276,7 +278,8 @@ class _Grid:
                 name = gettext("head {head}", head=head + 1)
                 parts.append(text_element((x + across / 2, 13), name, look.text, 12, anchor="middle"))
             if not head and self.layers > 1:
-                parts.append(_upright(_LINE + 13, y + down / 2, gettext("layer {layer}", layer=layer + 1), look.text))
+                name = gettext("layer {layer}", layer=layer + 1)
+                parts.append(_upright(_LINE_HEIGHT + 13, y + down / 2, name, look.text))
         return parts
 
     def _rows(self) -> list[str]:
@@ -310,7 +313,7 @@ class _Grid:
                 at = x + (seat + 0.5) * self.cell + self.size * 0.34
                 anchor = anchored(label, "end", self.leftwards)
                 parts.append(
-                    f'<text transform="translate({at:.1f} {self.below + 12:.1f}) rotate(-45)"{anchor}'
+                    f'<text transform="translate({at:.1f} {self.panels_end + 12:.1f}) rotate(-45)"{anchor}'
                     f' font-size="{self.size}" fill="{self.look.text}">{text_of(label)}</text>'
                 )
         return parts
@@ -318,14 +321,14 @@ class _Grid:
     def _titles(self) -> list[str]:
         """Return the titles of the axes, which say so where cells are pooled or labels are left out."""
         across = [gettext("looks at (key)")]
-        if self.joined > 1:
-            across.append(gettext("a cell is the strongest of {number} × {number}", number=self.joined))
-        if self.joined * self.every > 1:
-            across.append(gettext("one token in {number} is labelled", number=self.joined * self.every))
-        middle = (self.left + self.width - _LINE) / 2
+        if self.tokens_per_cell > 1:
+            across.append(gettext("a cell is the strongest of {number} × {number}", number=self.tokens_per_cell))
+        if self.tokens_per_cell * self.label_stride > 1:
+            across.append(gettext("one token in {number} is labelled", number=self.tokens_per_cell * self.label_stride))
+        middle = (self.left + self.width - _LINE_HEIGHT) / 2
         return [
             text_element((middle, self.height - 6), "; ".join(across), self.look.muted, 12, anchor="middle"),
-            _upright(13, (self.top + self.below) / 2, gettext("token that looks (query)"), self.look.muted),
+            _upright(13, (self.top + self.panels_end) / 2, gettext("token that looks (query)"), self.look.muted),
         ]
 
 
@@ -344,13 +347,13 @@ def _bar(colours: Colours, look: Theme) -> list[str]:
     steps, (low, high) = colours.steps(look), colours.ends
     stops = "".join(f'<stop offset="{i / (len(steps) - 1):g}" stop-color="{step}"/>' for i, step in enumerate(steps))
     ticks = "".join(
-        text_element((_BAR * at, 36), minus(f"{low + at * (high - low):.3g}"), look.muted, 12, anchor=anchor)
+        text_element((_BAR_LENGTH * at, 36), minus(f"{low + at * (high - low):.3g}"), look.muted, 12, anchor=anchor)
         for at, anchor in ((0.0, "start"), (0.5, "middle"), (1.0, "end"))
     )
     return [
         f'<defs><linearGradient id="bar">{stops}</linearGradient></defs>',
         text_element((0, 6), colours.title, look.muted, 12),
-        f'<rect y="12" width="{_BAR}" height="10" fill="url(#bar)" stroke="{look.line}"/>{ticks}',
+        f'<rect y="12" width="{_BAR_LENGTH}" height="10" fill="url(#bar)" stroke="{look.line}"/>{ticks}',
     ]
 
 

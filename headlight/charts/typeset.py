@@ -1,6 +1,6 @@
-"""A picture as PDF, with its fonts inside, and as PNG: the same lines and letters as its SVG on any machine.
+"""Write a picture as PDF, with embedded fonts, and as PNG, with the same lines and letters as its SVG.
 
-Letters are drawn with the fonts of this machine and with those in fonts/.
+Letters are drawn with the fonts of the machine and with those in fonts/.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     import typst
 
 SVG = "{http://www.w3.org/2000/svg}"
-# All words come as data: nothing in them is read as Typst's own language. It sets them itself, over the image: inside
-# of an SVG it sets scripts wrongly whose letters join, such as Devanagari.
-_PAGE = b"""
+# All words are passed as data, so that none is read as Typst code. Typst sets the words over the image instead of
+# drawing those in the SVG, where it gets scripts with joined letters wrong, such as Devanagari.
+_PAGE_TEMPLATE = b"""
 #set document(title: sys.inputs.title, description: sys.inputs.about)
 #set page(width: auto, height: auto, margin: 0pt)
 #set text(font: ("Headlight marks", "Source Sans 3", "Noto Sans", "Liberation Sans", "DejaVu Sans",
@@ -46,14 +46,14 @@ _PAGE = b"""
   }
 }
 """
-_LETTERS = b'#set text(font: ("Liberation Sans", "DejaVu Sans"))\n#sys.inputs.text'
+_LETTERS_TEMPLATE = b'#set text(font: ("Liberation Sans", "DejaVu Sans"))\n#sys.inputs.text'
 # The alphabets of Europe and the signs beside them, which Typst's own fonts have, and Devanagari, which is in fonts/.
-_SURELY_DRAWN = re.compile("[\u0000-\u052f\u0900-\u097f\u1e00-\u2022\u2581]+")
-_POINT = r"translate\((-?[\d.]+) (-?[\d.]+)\)"
+_COVERED_CHARACTERS = re.compile("[\u0000-\u052f\u0900-\u097f\u1e00-\u2022\u2581]+")
+_TRANSLATION = r"translate\((-?[\d.]+) (-?[\d.]+)\)"
 
 
 PPI = 192  # of a PNG: two pixels for each of the SVG's, so that it is sharp on a projector
-# Bytes that making one file may take: reading a large SVG leaves fewer for the pixels of its PNG.
+# Bytes of memory that one file may take: a large SVG leaves fewer for the pixels of its PNG.
 MAX_BYTES, BYTES_PER_CHARACTER, BYTES_PER_PIXEL = 250_000_000, 15, 11
 
 
@@ -63,8 +63,7 @@ def pdf(svg: str, title: str, about: str = "") -> bytes:
 
 
 def png(svg: str) -> bytes:
-    """Return a document of `charts.document` as a PNG of twice its size in pixels, fewer where that takes too much
-    memory."""
+    """Return a document of `charts.document` as a PNG, at twice its size or as large as memory allows."""
     return _typeset(svg, "", "", "png")
 
 
@@ -86,7 +85,7 @@ def undrawn(text: str) -> list[str]:
     rest = [
         grapheme
         for grapheme in dict.fromkeys(graphemes(text))
-        if not _SURELY_DRAWN.fullmatch(grapheme) and not grapheme.isspace()
+        if not _COVERED_CHARACTERS.fullmatch(grapheme) and not grapheme.isspace()
     ]
     missing: list[str] = []
     while rest and (character := _first_undrawn(" ".join(rest))):
@@ -102,7 +101,10 @@ def _first_undrawn(text: str) -> str | None:
     """
     typst = _typst()
     try:
-        typst.compile(_LETTERS, font_paths=_fonts(), sys_inputs={"text": text}, format="pdf", pdf_standards=["a-2b"])
+        inputs, standards = {"text": text}, ["a-2b"]
+        typst.compile(
+            _LETTERS_TEMPLATE, font_paths=_fonts(), sys_inputs=inputs, format="pdf", pdf_standards=standards
+        )
     except typst.TypstError as error:
         if named := re.search(r'the text `"(.+?)"` could not be displayed', str(error)):
             return re.sub(r"\\u\{([0-9a-f]+)\}", lambda code: chr(int(code[1], 16)), named[1])
@@ -122,7 +124,7 @@ def _typeset(svg: str, title: str, about: str, form: Literal["pdf", "png"]) -> b
     inputs = {"title": title, "about": about, "words": words, "lines": lines}
     pixels = max(MAX_BYTES - BYTES_PER_CHARACTER * len(svg), MAX_BYTES // 10) / BYTES_PER_PIXEL
     ppi = min(PPI, 96 * math.sqrt(pixels / (float(root.get("width", 1)) * float(root.get("height", 1)))))
-    return _typst().compile(_PAGE, font_paths=_fonts(), sys_inputs=inputs, format=form, ppi=ppi)
+    return _typst().compile(_PAGE_TEMPLATE, font_paths=_fonts(), sys_inputs=inputs, format=form, ppi=ppi)
 
 
 def _typst() -> Any:
@@ -141,7 +143,7 @@ def _take_texts(parent: ElementTree.Element, x: float, y: float) -> Iterator[dic
     Groups are moved, and texts also turned, as `charts` writes them.
     """
     for child in list(parent):
-        moved = re.match(_POINT, child.get("transform", ""))
+        moved = re.match(_TRANSLATION, child.get("transform", ""))
         dx, dy = map(float, moved.groups()) if moved else (0.0, 0.0)
         if child.tag != f"{SVG}text":
             yield from _take_texts(child, x + dx, y + dy)

@@ -7,7 +7,7 @@ from headlight.charts.colours import theme_named
 from headlight.charts.figure import Figure
 from headlight.formatting import minus
 
-_HEIGHT = 196
+_HEIGHT_PIXELS = 196
 
 
 def weight_histogram(
@@ -39,7 +39,7 @@ def weight_histogram(
     ends = ("≤ " if below else "", "", "", "", "≥ " if above else "")
     most = int(np.argmax(counts))
     figure.update_layout(
-        height=_HEIGHT,
+        height=_HEIGHT_PIXELS,
         margin={"l": 22, "r": 22, "t": 6, "b": 26},
         bargap=0.08,
         xaxis=quiet_axis(look)

@@ -1,6 +1,6 @@
-"""Pictures of why a word was written: shares in rows, a waterfall, maps of heads, and bars of agreement, as SVG.
+"""Draw why a word was written, as SVG: shares in rows, a waterfall chart, maps of heads, and bars of agreement.
 
-Elements of a picture that can be chosen have a `data-pick`.
+Elements that can be selected have a `data-pick`.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from headlight.charts.colours import LESS, MORE, Theme, hexadecimal, lookup, shades, theme_named
+from headlight.charts.colours import LESS_COLOUR, MORE_COLOUR, Theme, hexadecimal, lookup, shades, theme_named
 from headlight.charts.document import Drawing, text_element, text_of
 from headlight.charts.labels import FONT_SIZE, cut, width
 from headlight.formatting import minus, percent, signed
 
-SMALL, PLAIN = 13, FONT_SIZE  # font sizes
-_ROW, _CELL, _GAP = 24, 34, 22  # heights of a row and a cell, and the room between two maps
-_text = partial(text_element, size=SMALL)
+SMALL_FONT_SIZE, PLAIN_FONT_SIZE = 13, FONT_SIZE
+_ROW_HEIGHT, _CELL_HEIGHT, _GAP_WIDTH = 24, 34, 22  # heights of a row and a cell, and the room between two maps
+_text = partial(text_element, size=SMALL_FONT_SIZE)
 
 
 class BarGroup(NamedTuple):
-    """Tokens with two measures of each, and the effect of leaving it out: [N] each."""
+    """N tokens with two measures each, and the effect of leaving each token out: [N] each."""
 
     name: str
     labels: Sequence[str]
@@ -73,8 +73,8 @@ def shares(
 ) -> Drawing:
     """Draw two bars for each token and, as points joined by a line over both, the change where it is left out.
 
-    Bars of one column share a scale, and so do the points. Tokens of which neither the second measure nor the point
-    reaches the share `least` of its scale are one row together.
+    Bars of one column share a scale, and so do the points. Tokens whose second measure and point are both below the
+    share `least` of their scales are combined into one row.
     """
     look = theme_named(theme)
     room, numbers = (118.0, 62.0) if across > 400 else (96.0, 50.0)
@@ -94,11 +94,11 @@ def shares(
         sums = [float(np.sum(part)) for part in (group.first, group.second)]
         parts.append(_text((0, y + 16), _cut(group.name, room - 6), look.text, weight=600))
         parts += [_text((left, y + 16), f"Σ {total:.2f}", look.muted) for left, total in zip(lefts, sums, strict=True)]
-        y += _ROW
+        y += _ROW_HEIGHT
         drawn_rows, unchosen = _chosen(group, least, largest[1], furthest)
         points: list[tuple[float, float]] = []
         for at in drawn_rows:
-            middle = y + _ROW / 2
+            middle = y + _ROW_HEIGHT / 2
             parts.append(_text((0, middle + 5), _cut(group.labels[at], room - 6), look.text))
             for left, values, most, colour in zip(
                 lefts, (group.first, group.second), largest, (_soft(look), look.accent), strict=True
@@ -108,14 +108,14 @@ def shares(
                 cost = float(group.left_out[at])
                 parts.append(_text((across, middle + 5), signed(cost, decimals=decimals), look.text, anchor="end"))
                 points.append((max(0.0, cost) / furthest, middle))
-            y += _ROW
+            y += _ROW_HEIGHT
         if unchosen:
-            middle = y + _ROW / 2
+            middle = y + _ROW_HEIGHT / 2
             parts.append(_text((0, middle + 5), f"{len(unchosen)} others", look.muted))
             for left, values, most in zip(lefts, (group.first, group.second), largest, strict=True):
                 size = min(1.0, float(np.sum(np.asarray(values)[unchosen])) / most)
                 parts.append(_bar(left, middle - 5, max(1.0, bar * size), 10, "none", look.muted))
-            y += _ROW
+            y += _ROW_HEIGHT
         parts += [_line([(left + bar * x, at) for x, at in points], look) for left in lefts if points]
         y += 8
     parts += [f'<path d="M{left - 0.5:.1f} 26V{y - 8:.1f}" stroke="{look.line}"/>' for left in lefts]
@@ -172,7 +172,7 @@ def waterfall(
     parts.append(f'<path d="M{x(0):.1f} 0V{y + 30 * len(rows) + 32:.1f}" stroke="{look.line}"/>')
     for at, (name, start, value, inner) in enumerate(rows):
         middle, size = y + 15, 9 if inner else 18
-        colour = MORE if value >= 0 else LESS
+        colour = MORE_COLOUR if value >= 0 else LESS_COLOUR
         parts.append(_text((22 if inner else 0, middle + 5), name, look.muted if inner else look.text))
         box = _bar(x(min(start, start + value)), middle - size / 2, max(1.5, abs(value) * scale), size, colour)
         parts.append(box)
@@ -208,7 +208,7 @@ def maps(
     rows that stand side by side have one set of labels.
     """
     look = theme_named(theme)
-    named = min(120.0, max(width(row) for grid in grids for row in grid.rows)) * SMALL / PLAIN + 12
+    named = min(120.0, max(width(row) for grid in grids for row in grid.rows)) * SMALL_FONT_SIZE / PLAIN_FONT_SIZE + 12
     parts: list[str] = []
     outlines: list[str] = []
     x = y = tall = reach = 0.0
@@ -217,10 +217,10 @@ def maps(
         rows, columns = grid.values.shape
         cell = max(18.0, min(cell, (across - named) / columns))
         label = 0.0 if grid.rows == before else named
-        wide = max(columns * cell, width(grid.name) * SMALL / PLAIN)
+        wide = max(columns * cell, width(grid.name) * SMALL_FONT_SIZE / PLAIN_FONT_SIZE)
         if x and x + label + wide > across:
             x, y, tall, label = 0.0, y + tall + 18, 0.0, named
-        long = max([0.0, *(width(name) * SMALL / PLAIN for name in grid.columns)])
+        long = max([0.0, *(width(name) * SMALL_FONT_SIZE / PLAIN_FONT_SIZE for name in grid.columns)])
         slanted = long > cell + 6
         top = 20 + (min(90.0, long) * 0.71 + 8 if slanted else 20)
         before = grid.rows
@@ -236,28 +236,28 @@ def maps(
                 parts.append(_text((middle, at), name, look.muted, anchor="middle"))
         for row, name in enumerate(grid.rows):
             if label:
-                parts.append(_text((x, y + top + row * (_CELL + 2) + 21), _cut(name, 110.0), look.muted))
+                parts.append(_text((x, y + top + row * (_CELL_HEIGHT + 2) + 21), _cut(name, 110.0), look.muted))
             for column in range(columns):
                 value = float(grid.values[row, column])
                 pick = "" if grid.picks is None else grid.picks[row][column]
-                box = (x + label + column * cell + 1, y + top + row * (_CELL + 2), cell - 2, _CELL)
+                box = (x + label + column * cell + 1, y + top + row * (_CELL_HEIGHT + 2), cell - 2, _CELL_HEIGHT)
                 cell_name = f"{grid.name} {grid.columns[column]}".strip()
                 caption = f"{cell_name}, {name}: {percent(value, 0) if scale.percent else scale.written(value)}"
                 parts.append(_cell(box, value, scale, look, pick, caption))
                 if pick and pick in chosen:
                     outlines.append(
                         f'<rect x="{box[0] - 2:.1f}" y="{box[1] - 2:.1f}" width="{box[2] + 4:.1f}" '
-                        f'height="{_CELL + 4}" rx="7" fill="none" stroke="{look.accent}" stroke-width="2.5" '
+                        f'height="{_CELL_HEIGHT + 4}" rx="7" fill="none" stroke="{look.accent}" stroke-width="2.5" '
                         'pointer-events="none"/>'
                     )
-        tall = max(tall, top + rows * (_CELL + 2))
-        x += label + wide + _GAP
-        reach = max(reach, x - _GAP)
+        tall = max(tall, top + rows * (_CELL_HEIGHT + 2))
+        x += label + wide + _GAP_WIDTH
+        reach = max(reach, x - _GAP_WIDTH)
     y += tall + 14
     colours = map(hexadecimal, scale.table(look)[np.rint(np.linspace(0, 255, 12)).astype(int)])
     stops = "".join(f'<rect x="{i * 8}" width="8.5" height="8" fill="{fill}"/>' for i, fill in enumerate(colours))
     ends = scale.ends
-    room, last = (width(end) * SMALL / PLAIN for end in ends)
+    room, last = (width(end) * SMALL_FONT_SIZE / PLAIN_FONT_SIZE for end in ends)
     broken = room + 112 + last > across  # into two lines, the second word under the bar
     left, line = (0.0, y + 29) if broken else (room + 112, y + 9)
     parts.append(_text((0, y + 9), ends[0], look.muted))
@@ -282,7 +282,7 @@ def bars(rows: Sequence[tuple[str, float, str]], theme: str, *, largest: float =
     """
     look = theme_named(theme)
     left = 12 + min(0.5 * across, max(width(name) for name, _, _ in rows))
-    right = max([60.0, *(width(text) * SMALL / PLAIN + 12 for _, _, text in rows)])
+    right = max([60.0, *(width(text) * SMALL_FONT_SIZE / PLAIN_FONT_SIZE + 12 for _, _, text in rows)])
     above = 20.0 if across - left - right < 40 else 0.0
     cut_at = across if above else left - 8
     left = 0.0 if above else left
@@ -309,7 +309,7 @@ def _cell(
     light = 0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2] > 143
     inks = theme_named("light").text, "#ffffff"
     ink = look.muted if abs(share) < 0.05 else inks[0] if light else inks[1]
-    size = SMALL if wide >= 40 else 12  # no less: a projector enlarges it by half, to 18
+    size = SMALL_FONT_SIZE if wide >= 40 else 12  # no less: a projector enlarges it by half, to 18
     text = scale.written(value)
     number = _text((left + wide / 2, top + 21), text, ink, size=size, anchor="middle") if wide >= 27 else ""
     attributes = (
@@ -328,7 +328,7 @@ def _quoted(text: str) -> str:
 
 def _cut(text: str, room: float) -> str:
     """Return as much of a text in small letters as the room holds."""
-    return cut(text, room * PLAIN / SMALL)
+    return cut(text, room * PLAIN_FONT_SIZE / SMALL_FONT_SIZE)
 
 
 def _soft(look: Theme) -> str:

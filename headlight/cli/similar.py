@@ -1,4 +1,4 @@
-"""The command `index`: make an index of the tokens of a corpus, or look up in one where a model does the same."""
+"""The command `index`: make an index of the tokens of a corpus, or search it for similar tokens."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tqdm import tqdm
 from headlight.analysis.similar import SimilarToken, TokenIndex, TokenSite, index_folders, open_index
 from headlight.analysis.similar import index as make_index
 from headlight.analysis.similar.building import DEFAULT_SITES, SITES_HELP
-from headlight.analysis.similar.index_files import FACTS
+from headlight.analysis.similar.index_files import FACTS_FILE
 from headlight.analysis.similar.token_vectors import SITE_FORMS
 from headlight.cli.checkpoints import Verb, printable, takes_checkpoint, takes_split
 from headlight.corpora.corpora import SPEC_FORMS, open_split
@@ -22,7 +22,7 @@ from transformer.config import check_whole
 from transformer.quoting import quoted, short
 
 DEFAULT_TOKENS = 100_000
-MAX_COUNT = 1000  # of tokens that are printed
+MAX_PRINTED_TOKENS = 1000
 
 
 def add_verbs(verb: Verb) -> None:
@@ -75,11 +75,11 @@ def index(options: argparse.Namespace) -> None:
 
 
 def _look_up(options: argparse.Namespace) -> None:
-    check_whole("--count", options.count, 1, MAX_COUNT)
+    check_whole("--count", options.count, 1, MAX_PRINTED_TOKENS)
     if options.token is None:
         raise ValueError("Give --token too: the token of the sentence to look up, by its text or its number.")
     folders = [options.out] if options.out is not None else index_folders(options.checkpoint)
-    folder = next((folder for folder in folders if (folder / FACTS).is_file()), folders[0])
+    folder = next((folder for folder in folders if (folder / FACTS_FILE).is_file()), folders[0])
     opened = open_index(folder, options.checkpoint)
     site = TokenSite.parse(options.site)
     source, target = opened.model.encode_pair(options.like, options.target)
@@ -90,7 +90,7 @@ def _look_up(options: argparse.Namespace) -> None:
 
 
 def _numbered(text: str, labels: list[str]) -> int:
-    """Return the index of the token that `text` means: the first that is written so, or its number from 1."""
+    """Return the index of a token: the first whose text is `text`, or the one with that number from 1."""
     bare = [label.lstrip("▁") for label in labels]
     if text in bare:
         return bare.index(text)

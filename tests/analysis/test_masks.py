@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 import torch
 
-from headlight.analysis.masks import FINITE, MASKS, added_and_filled, masks_at, own_mask, tutorial, whole_head
+from headlight.analysis.masks import (
+    FINITE_MASK_VALUE,
+    MASKS,
+    added_and_filled,
+    masks_at,
+    own_mask,
+    tutorial,
+    whole_head,
+)
 from tests.small import small_checkpoint
 from transformer.model import Transformer
 from transformer.taps import InputRecorder, Site
@@ -117,4 +125,4 @@ def test_a_mask_that_is_added_and_one_that_is_filled_in_are_the_same() -> None:
     np.testing.assert_allclose(powers / powers.sum(-1, keepdims=True), by_hand, atol=1e-6)
     assert np.array_equal(np.isneginf(masked.mask), ~visible) and (masked.mask[visible] == 0).all()
     assert math.isnan(masked.nowhere[0]) and masked.nowhere[1] == pytest.approx(1 / 5)
-    assert torch.tensor(FINITE).half() == -math.inf
+    assert torch.tensor(FINITE_MASK_VALUE).half() == -math.inf

@@ -8,11 +8,12 @@ import pytest
 from headlight.analysis.positions import (
     DISTANCES,
     FORMULAS,
-    SENTENCE,
+    LONG_SENTENCE_POSITIONS,
     base_effects,
     encoding,
     entry,
     exp_log_difference,
+    find_equal_positions,
     frequencies,
     properties,
     rotation,
@@ -21,7 +22,6 @@ from headlight.analysis.positions import (
     similarity,
     similarity_gap,
     sinusoid,
-    twins,
     widths_of,
 )
 from transformer.positions import sinusoidal
@@ -235,13 +235,14 @@ def test_exp_and_log_are_the_power_up_to_rounding() -> None:
 
 @pytest.mark.parametrize(("scheme", "here", "there"), [("sine", 0, 10), ("cosine", 5, 15)])
 def test_one_function_alone_has_two_positions_alike_that_go_on_differently(scheme: str, here: int, there: int) -> None:
-    found = twins(scheme, 1, 2 * np.pi / 20, 20)
+    found = find_equal_positions(scheme, 1, 2 * np.pi / 20, 20)
     assert found is not None and found.positions == (here, there)
     assert found.now == pytest.approx((0, 0))
     assert sorted(found.later) == pytest.approx([-math.sin(math.pi / 10), math.sin(math.pi / 10)])
     assert sorted(found.other) == pytest.approx([-1, 1])
-    assert twins(scheme, 10, 2 * np.pi / 20, 20) is None  # half a turn is -1 times the number: one matrix for all
-    assert twins(scheme, 1, 1.0, 20) is None  # no two positions are the same
+    # Half a turn is -1 times the number: one matrix for all.
+    assert find_equal_positions(scheme, 10, 2 * np.pi / 20, 20) is None
+    assert find_equal_positions(scheme, 1, 1.0, 20) is None  # no two positions are the same
     assert measured(scheme, 1_000, 128).misfit > 0.5
 
 
@@ -257,7 +258,7 @@ def test_what_a_base_does_is_what_its_table_shows(base: float) -> None:
     table = encoding("sinusoidal", 300, 64, base)
     assert effects.similarities == pytest.approx([similarity(table, 150)[150 + k] for k in DISTANCES])
     # A wave that turns less than a tenth of a circle: its hand stays within 36 degrees of where it began.
-    hands = table[: SENTENCE + 1].reshape(SENTENCE + 1, 32, 2)
+    hands = table[: LONG_SENTENCE_POSITIONS + 1].reshape(LONG_SENTENCE_POSITIONS + 1, 32, 2)
     still = (np.einsum("npk,pk->np", hands, hands[0]) > math.cos(0.2 * math.pi)).all(0)
     assert effects.still == still.mean()
     assert effects.slowest == pytest.approx(2 * math.pi * base ** (62 / 64))

@@ -8,7 +8,7 @@ import torch
 
 from headlight.analysis.positions import frequencies, sinusoid
 from headlight.analysis.score_positions import (
-    SHIFT,
+    SHIFT_POSITIONS,
     alibi_slopes,
     equal_token_scores,
     positioned_scores,
@@ -66,4 +66,4 @@ def test_rotary_and_alibi_see_the_distance_alone_and_the_added_encoding_does_not
     mean = 0.5 * (np.abs(pairs)[np.abs(pairs) >= 30].mean() - 1)
     assert measured["alibi"].fall == pytest.approx(mean)
     equal = equal_token_scores("rotary", 60, 16, 10_000, 0)
-    assert np.allclose(equal, equal[0][np.abs(pairs)]) and SHIFT > 0
+    assert np.allclose(equal, equal[0][np.abs(pairs)]) and SHIFT_POSITIONS > 0

@@ -18,9 +18,9 @@ from headlight import checkpoints, folders
 from headlight.analysis.atlas.reading import units
 from headlight.analysis.similar import IndexRefused, TokenIndex, TokenSite, building, index, open_index, token_index
 from headlight.analysis.similar.building import links, stored_sites
-from headlight.analysis.similar.index_files import COLUMNS, FACTS, SENTENCES
+from headlight.analysis.similar.index_files import COLUMNS, FACTS_FILE, SENTENCES_FILE
 from headlight.analysis.similar.search import nearest, unit
-from headlight.analysis.similar.token_index import Marked, marked_in
+from headlight.analysis.similar.token_index import MarkedSentence, mark_word
 from headlight.analysis.similar.token_vectors import ROW_REACH, ROW_SIZE, relative_rows
 from headlight.analysis.stream import stream
 from headlight.cli.verbs import main
@@ -194,10 +194,10 @@ def test_links_are_mostly_those_of_the_grammar(tmp_path: Path) -> None:
 
 def test_a_sentence_is_marked_at_the_right_one_of_equal_words() -> None:
     words = ["The", "dog", "saw", "the", "dog", "."]
-    assert marked_in("The dog saw the dog.", words, 4) == Marked("The dog saw the ", "dog", ".")
-    assert marked_in("The dog saw the dog.", words, 0) == Marked("", "The", " dog saw the dog.")
-    assert marked_in("the  X dog", ["the", "", "dog"], 2) == Marked("the ", "dog", "")  # X is unknown
-    assert marked_in("", ["a", "b"], 1) == Marked("a ", "b", "")
+    assert mark_word("The dog saw the dog.", words, 4) == MarkedSentence("The dog saw the ", "dog", ".")
+    assert mark_word("The dog saw the dog.", words, 0) == MarkedSentence("", "The", " dog saw the dog.")
+    assert mark_word("the  X dog", ["the", "", "dog"], 2) == MarkedSentence("the ", "dog", "")  # X is unknown
+    assert mark_word("", ["a", "b"], 1) == MarkedSentence("a ", "b", "")
 
 
 # ---- the index -----------------------------------------------------------------------------------------------------
@@ -211,7 +211,7 @@ def test_the_same_word_in_the_same_place_is_nearest_and_its_own_sentence_is_left
     assert best.cosine == pytest.approx(1, abs=1e-3) and best.token == "▁dogs"
     assert {best.source, others[0].source} == {TEXTS[1], PAIRS[2][0]} and others[0].cosine == best.cosine
     assert others[1].cosine < 0.999
-    assert best.marked == Marked("two ", "dogs", best.source.removeprefix("two dogs"))
+    assert best.marked == MarkedSentence("two ", "dogs", best.source.removeprefix("two dogs"))
     assert len(others) + 1 == made.tokens
     assert TEXTS[1] not in {token.source for token in made.like(TEXTS[1], 1, "encoder.0", count=40)}
 
@@ -255,7 +255,7 @@ def test_only_a_small_index_computes_what_it_does_not_hold(
     assert index(model, PAIRS, tmp_path / "none", sites=["none"]).like(TEXTS[2], 0, "encoder.2")
     small = index(model, PAIRS, tmp_path / "index", sites=["encoder.2"])
     assert small.sites == ["encoder.2"] and small.like(TEXTS[2], 0, "encoder.1")
-    monkeypatch.setattr(token_index, "MAX_COMPUTED", 1000)
+    monkeypatch.setattr(token_index, "MAX_COMPUTED_PRODUCTS", 1000)
     with pytest.raises(ValueError, match="--sites encoder.1.output"):
         small.like(TEXTS[2], 0, "encoder.1.output.1")
     assert small.like(TEXTS[2], 0, "encoder.2")
@@ -326,13 +326,13 @@ def test_an_index_of_other_weights_is_stale_and_none_is_missing(made: TokenIndex
 
 def _resigned(folder: Path) -> None:
     """Write the checksums of the files as they are now: what somebody does who means harm."""
-    facts = json.loads((folder / FACTS).read_text())
+    facts = json.loads((folder / FACTS_FILE).read_text())
     facts["files"] = {name: checkpoints.file_checksum(folder / name) for name in facts["files"]}
-    (folder / FACTS).write_text(json.dumps(facts))
+    (folder / FACTS_FILE).write_text(json.dumps(facts))
 
 
 def test_every_damaged_file_is_noticed(made: TokenIndex, model: Path, tmp_path: Path) -> None:
-    names = [SENTENCES, FACTS, "encoder.2.safetensors", "source_ids.safetensors", "target_links.safetensors"]
+    names = [SENTENCES_FILE, FACTS_FILE, "encoder.2.safetensors", "source_ids.safetensors", "target_links.safetensors"]
     for number, name in enumerate(names):
         for damage in ("cut", "flipped", "gone"):
             folder = tmp_path / f"{damage}-{number}"
@@ -347,7 +347,7 @@ def test_every_damaged_file_is_noticed(made: TokenIndex, model: Path, tmp_path: 
                 (folder / name).write_bytes(content[:middle] + bytes([content[middle] ^ 255]) + content[middle + 1 :])
             with pytest.raises(IndexRefused) as refused:
                 open_index(folder, model)
-            assert refused.value.reason == ("missing" if (damage, name) == ("gone", FACTS) else "broken")
+            assert refused.value.reason == ("missing" if (damage, name) == ("gone", FACTS_FILE) else "broken")
 
 
 @pytest.mark.parametrize("name", list(COLUMNS))
@@ -367,23 +367,23 @@ def test_hostile_numbers_with_right_checksums_are_refused(made: TokenIndex, mode
 
 
 def test_hostile_facts_sentences_and_vectors_are_refused(made: TokenIndex, model: Path, tmp_path: Path) -> None:
-    facts = json.loads((made.folder / FACTS).read_text())
+    facts = json.loads((made.folder / FACTS_FILE).read_text())
     changes: tuple[dict[str, object], ...] = (
         {"sites": ["../../secret"]}, {"files": {}}, {"sites": "encoder.0"}, {"sites": [["encoder.0"]]},
         {"edition": "1"},
         {"files": facts["files"] | {"../x": "y"}}, {"sites": facts["sites"] + ["encoder.9"]}, {"corpus": 3},
     )  # fmt: skip
     for changed in changes:
-        (made.folder / FACTS).write_text(json.dumps(facts | changed))
+        (made.folder / FACTS_FILE).write_text(json.dumps(facts | changed))
         with pytest.raises(IndexRefused):
             open_index(made.folder, model)
-    (made.folder / FACTS).write_text(json.dumps(facts))
-    lines = (made.folder / SENTENCES).read_bytes()
-    (made.folder / SENTENCES).write_bytes(lines.replace(b'"source"', b'"sourcE"'))
+    (made.folder / FACTS_FILE).write_text(json.dumps(facts))
+    lines = (made.folder / SENTENCES_FILE).read_bytes()
+    (made.folder / SENTENCES_FILE).write_bytes(lines.replace(b'"source"', b'"sourcE"'))
     _resigned(made.folder)
     with pytest.raises(IndexRefused, match="is no sentence"):
         open_index(made.folder, model).like(TEXTS[2], 0, "encoder.0")
-    (made.folder / SENTENCES).write_bytes(lines)
+    (made.folder / SENTENCES_FILE).write_bytes(lines)
     path = made.folder / "encoder.0.safetensors"
     save_file({"values": np.full((made.tokens, 16), np.nan, np.float16)}, path)
     _resigned(made.folder)

@@ -12,7 +12,7 @@ import pytest
 
 from headlight import checkpoints
 from headlight.analysis.typical import (
-    LONGEST_NAMED,
+    MAX_NAMED_CHARACTERS,
     MIN_HELD_OUT_SENTENCES,
     UNLIKE_SHARE,
     find_threshold,
@@ -24,7 +24,7 @@ from headlight.analysis.typical import (
     unread_words,
     words_of,
 )
-from headlight.checkpoints import MAX_PACKED_BYTES, WORDS, load_translator, read_words, save_words
+from headlight.checkpoints import MAX_PACKED_BYTES, WORDS_FILE, load_translator, read_words, save_words
 from tests.small import small_checkpoint
 from tools.typical import MAX_SHARE_NOTED, threshold_of_unread
 from transformer import Translator
@@ -136,7 +136,7 @@ def test_a_note_names_three_words_and_counts_the_others() -> None:
     assert unread_note(["a", "b"]) == 'The model has never read "a" and "b"; it will guess.'
     assert unread_note(list("abcde")) == 'The model has never read "a", "b", "c" and 2 more; it will guess.'
     assert unread_note(["<b>"], "*M*", "_", str.upper) == "*M* has never read _<B>_; it will guess."
-    assert len(unread_note(["x" * 10_000])) < LONGEST_NAMED + 60
+    assert len(unread_note(["x" * 10_000])) < MAX_NAMED_CHARACTERS + 60
 
 
 def test_words_are_beside_the_model_and_the_rarest_go_first(tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_words_are_beside_the_model_and_the_rarest_go_first(tmp_path: Path) -> N
     draw = np.random.default_rng(0)
     many = {"".join(map(chr, draw.integers(97, 123, 12))): n for n in range(40_000)}
     listed = save_words(tmp_path, many)
-    assert (tmp_path / WORDS).stat().st_size <= MAX_PACKED_BYTES and listed < len(many)
+    assert (tmp_path / WORDS_FILE).stat().st_size <= MAX_PACKED_BYTES and listed < len(many)
     assert read_words(tmp_path) == set(sorted(many, key=many.__getitem__)[-listed:])
 
 
@@ -163,17 +163,17 @@ DAMAGED = [
 
 @pytest.mark.parametrize("content", DAMAGED)
 def test_of_a_damaged_list_nothing_else_is_read(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / WORDS).write_bytes(content)
+    (tmp_path / WORDS_FILE).write_bytes(content)
     assert read_words(tmp_path) <= {"a"}
 
 
 def test_a_list_that_unpacks_to_much_is_read_to_its_bound(tmp_path: Path) -> None:
-    (tmp_path / WORDS).write_bytes(gzip.compress(b"ab\n" * 30_000_000))
+    (tmp_path / WORDS_FILE).write_bytes(gzip.compress(b"ab\n" * 30_000_000))
     assert read_words(tmp_path) <= {"ab", "a"}
 
 
 @pytest.mark.parametrize("name", ["en-fr", "de-en", "english-french", "english-hindi"])
 def test_models_that_ship_have_a_list_of_at_most_200_kilobytes(name: str) -> None:
     folder = ROOT / "checkpoints" / name
-    assert (folder / WORDS).stat().st_size <= 200_000
+    assert (folder / WORDS_FILE).stat().st_size <= 200_000
     assert ("mädchen" if name == "de-en" else "girl") in read_words(folder)

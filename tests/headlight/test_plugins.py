@@ -35,12 +35,12 @@ def forget() -> None:
     """Forget what was read of other packages, as in a new process."""
     for cached in (plugins.declared, plugins.plugins, plugins.report, of_plugins.forms):
         cached.cache_clear()
-    for name in set(measures._OWN) - OURS:
-        del measures._OWN[name]
+    for name in set(measures._BUILT_IN_MEASURES) - OURS:
+        del measures._BUILT_IN_MEASURES[name]
     MEASURES._begun = MEASURES._complete = False
 
 
-OURS = set(measures._OWN)
+OURS = set(measures._BUILT_IN_MEASURES)
 
 
 @pytest.fixture

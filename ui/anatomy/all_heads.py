@@ -8,7 +8,7 @@ import streamlit as st
 
 from headlight.analysis.several_heads import SeveralHeads
 from headlight.analysis.sites import attention_at
-from headlight.charts.colours import LESS, MORE, Theme, theme_named
+from headlight.charts.colours import LESS_COLOUR, MORE_COLOUR, Theme, theme_named
 from headlight.formatting import signed
 from transformer import Trace
 from ui.anatomy.chosen import ChosenPart, tokens
@@ -93,7 +93,7 @@ def alone_html(measured: SeveralHeads, head: int) -> str:
     cells = [
         (
             Cell(name, "chosen" * is_chosen),
-            Cell(bar(abs(change) / largest, MORE if change < 0 else LESS), "wide"),
+            Cell(bar(abs(change) / largest, MORE_COLOUR if change < 0 else LESS_COLOUR), "wide"),
             f"{signed(change, plus=True)} nats",
         )
         for name, change, is_chosen in rows

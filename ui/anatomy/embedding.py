@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from headlight.analysis.neighbours import Near, neighbours, tied, weights
+from headlight.analysis.neighbours import Neighbour, neighbours, tied, weights
 from headlight.charts.colours import Theme, theme_named
 from headlight.corpora.cutting import Merges, WordSplit, describe_splitting, has_merges
 from headlight.formatting import minus, plural
@@ -130,7 +130,7 @@ def matrices_of(model: Translator, stack: str) -> list[list[str]]:
     return [group for group in groups if group]
 
 
-def nearest(matrix: np.ndarray, id: int, tokenizer: Tokenizer) -> list[Near]:
+def nearest(matrix: np.ndarray, id: int, tokenizer: Tokenizer) -> list[Neighbour]:
     return neighbours(matrix, id, without=tokenizer.special_ids)
 
 
@@ -150,7 +150,7 @@ def describe_matrices(groups: list[list[str]]) -> str:
     return f"{listed[0].upper()}{listed[1:]} are one matrix{reason}.{alone}"
 
 
-def near_html(neighbours: list[Near], tokenizer: Tokenizer) -> str:
+def near_html(neighbours: list[Neighbour], tokenizer: Tokenizer) -> str:
     """Return a bar per neighbour, with its cosine."""
     rows = [
         (

@@ -8,7 +8,7 @@ import streamlit as st
 
 from headlight.analysis import HeadEffect, head_importance, kind_of
 from headlight.analysis.head_changes import describe_changes
-from headlight.charts.colours import LESS, MORE
+from headlight.charts.colours import LESS_COLOUR, MORE_COLOUR
 from headlight.formatting import signed
 from headlight.glossary import explained
 from headlight.language import gettext, ngettext, translatable
@@ -103,7 +103,7 @@ def _bars(effects: list[HeadEffect]) -> None:
     rows = [
         (
             name(effect),
-            Cell(bar(abs(effect.delta) / full, MORE if effect.delta < 0 else LESS), "wide"),
+            Cell(bar(abs(effect.delta) / full, MORE_COLOUR if effect.delta < 0 else LESS_COLOUR), "wide"),
             gettext("{number} nats", number=signed(effect.delta, plus=True)),
         )
         for effect in effects

@@ -11,7 +11,7 @@ import streamlit as st
 from headlight.analysis.atlas import Atlas
 from headlight.analysis.atlas.reading import PRONOUN_MEASURES
 from headlight.analysis.atlas.report import History
-from headlight.analysis.atlas.roles import ROLE_RULE, RankedSentence, Role, compared, roles, shows, since
+from headlight.analysis.atlas.roles import ROLE_RULE, RankedSentence, Role, compared, extreme_sentences, roles, since
 from headlight.analysis.measures import Measure
 from headlight.graphemes import shortened
 from transformer.trace import Kind
@@ -79,7 +79,7 @@ def _sentence(role: Role, history: History, kind: Kind, index: tuple[int, int]) 
 def _examples(atlas: Atlas, kind: Kind, index: tuple[int, int], measure: str) -> None:
     """Draw the sentence with the best value of the measure, and the one with the worst where the values differ."""
     (entry,) = (entry for entry in present(atlas, kind) if entry.name == measure)
-    examples = ends(entry, shows(atlas, kind, *index, measure))
+    examples = ends(entry, extreme_sentences(atlas, kind, *index, measure))
     sentences = ", the same in every sentence" if len(examples) == 1 else ", sentence by sentence"
     st.caption(f"{entry.label}{sentences}", help=entry.meaning)
     for label, sentence, value in examples:

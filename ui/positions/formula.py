@@ -6,7 +6,7 @@ import streamlit as st
 
 from headlight.analysis.positions import (
     DISTANCES,
-    SENTENCE,
+    LONG_SENTENCE_POSITIONS,
     EncodingEntry,
     base_effects,
     encoding,
@@ -182,11 +182,11 @@ def _why_this_base(width: int, base: float) -> None:
             "Base": [f"{each:,.10g}" for each in bases],
             "Slowest wave, positions": [f"{effect.slowest:,.0f}" for effect in effects],
             **{name: [effect.similarities[i] for effect in effects] for i, name in enumerate(similarity_columns)},
-            f"Waves that hardly move in {SENTENCE}": [percent(effect.still) for effect in effects],
+            f"Waves that hardly move in {LONG_SENTENCE_POSITIONS}": [percent(effect.still) for effect in effects],
         }
         numbers = dict.fromkeys(similarity_columns, st.column_config.NumberColumn(format="%.3f"))
         st.dataframe(table, hide_index=True, column_config=numbers, key="bases")
         st.caption(
             f"At width {width:,}: the cosine of two encodings, and the share of waves that turn less than a tenth of a "
-            f"circle in {SENTENCE} positions."
+            f"circle in {LONG_SENTENCE_POSITIONS} positions."
         )

@@ -9,7 +9,7 @@ import streamlit as st
 
 from headlight.analysis.score_positions import (
     SCORE_SCHEMES,
-    SHIFT,
+    SHIFT_POSITIONS,
     ScoreProperties,
     alibi_slopes,
     equal_token_scores,
@@ -51,7 +51,7 @@ def twice_as_long(properties: ScoreProperties) -> str:
 
 
 _ROWS = (
-    ("Distance alone", f"the score of two tokens, both {SHIFT} positions further on", distance_alone),
+    ("Distance alone", f"the score of two tokens, both {SHIFT_POSITIONS} positions further on", distance_alone),
     ("Nearer counts more", "the score of two equal tokens, from neighbours to the far half", nearer_first),
 )
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from headlight.analysis.positions import HALVES, Properties, encoding, twins
+from headlight.analysis.positions import SINGLE_WAVE_SCHEMES, Properties, encoding, find_equal_positions
 from headlight.charts.colours import Theme, theme_named, thumbnail
 from headlight.formatting import minus, percent_sign, plural, two_digits
 from ui.positions.codes import MAX_MEASURED_DIMENSIONS, MEASURED_POSITIONS, Code, measured
@@ -19,7 +19,7 @@ from ui.widgets.table import Cell, Html, table_html
 
 PICTURE_POSITIONS = 16  # and dimensions of the thumbnails
 _ORDER = ("none", "integer", "normalised", "binary", "sine", "cosine", "sinusoidal", "learned")
-assert {*_ORDER} == {*SCHEMES, *HALVES}
+assert {*_ORDER} == {*SCHEMES, *SINGLE_WAVE_SCHEMES}
 _NAMES = {"sine": "Sine only", "cosine": "Cosine only"}
 _MARKS = {"yes": "has it", "partly": "in part", "no": "lacks it"}
 
@@ -143,7 +143,7 @@ def _why_both(properties: dict[str, Properties]) -> None:
 
 def describe_alone(scheme: str, other: str, properties: Properties) -> str:
     """Say what one function alone can't tell, in numbers: two positions alike, and the missing M_k."""
-    twin_positions = twins(scheme, 1, 2 * np.pi / _WAVE_POSITIONS, _WAVE_POSITIONS)
+    twin_positions = find_equal_positions(scheme, 1, 2 * np.pi / _WAVE_POSITIONS, _WAVE_POSITIONS)
     assert twin_positions is not None
     p, q = twin_positions.positions
     now, later, between = (

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from headlight.analysis.positions import BASE, FORMULAS, HALVES
+from headlight.analysis.positions import BASE, FORMULAS, SINGLE_WAVE_SCHEMES
 from ui.state.view import MAX_TEXT_CHARACTERS, PageView, number, whole_number
 
 SCHEMES = ("sinusoidal", "learned", "none", "integer", "normalised", "binary")
-assert {*SCHEMES} == {*FORMULAS, "learned"} - {*HALVES}
+assert {*SCHEMES} == {*FORMULAS, "learned"} - {*SINGLE_WAVE_SCHEMES}
 OF_ONE_MODEL = ("stored", "relative")  # a table that came with a model, and T5's bias on the scores
 MAX_POSITIONS, MAX_WIDTH, MAX_BASE, MAX_CURVES, MAX_SHIFT = 10_000, 1_024, 1_000_000, 8, 100
 

@@ -11,7 +11,7 @@ import streamlit as st
 
 from headlight import folders
 from headlight.analysis.similar import IndexRefused, SimilarToken, TokenIndex, TokenSite, open_index
-from headlight.analysis.similar.index_files import FACTS
+from headlight.analysis.similar.index_files import FACTS_FILE
 from headlight.analysis.similar.token_vectors import Form
 from headlight.formatting import plain_label, signed
 from headlight.language import gettext, localized, translatable
@@ -71,7 +71,7 @@ def similar_tokens(
     with expander:
         try:
             folder = _folder(name)
-            changed = (folder / FACTS).stat().st_mtime_ns if (folder / FACTS).is_file() else 0
+            changed = (folder / FACTS_FILE).stat().st_mtime_ns if (folder / FACTS_FILE).is_file() else 0
             _draw(name, trace, kind, head, cell, taps, (folder, changed))
         except IndexRefused as error:
             _refused(name, error)
@@ -80,7 +80,7 @@ def similar_tokens(
 def _folder(name: str) -> Path:
     """Return the folder of a model's index: the one built here, else the one shipped with its weights."""
     own = models.RUNS / ".similar" / atlases.digest_of(name)[:16]
-    return own if (own / FACTS).is_file() else models.model_folder(name) / "similar"
+    return own if (own / FACTS_FILE).is_file() else models.model_folder(name) / "similar"
 
 
 def _refused(name: str, error: IndexRefused) -> None:

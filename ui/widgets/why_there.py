@@ -11,7 +11,7 @@ from headlight.analysis.stream import stream
 from headlight.analysis.why.residual_parts import BIAS, EMBEDDING, POSITION, Writer
 from headlight.analysis.why.score_parts import Relative, ScoreParts, score_parts_of
 from headlight.analysis.why.score_words import score_sentences
-from headlight.charts.colours import LESS, MORE
+from headlight.charts.colours import LESS_COLOUR, MORE_COLOUR
 from headlight.charts.document import image
 from headlight.charts.score_parts import pair_matrix
 from headlight.formatting import plain_label, probability_text, signed
@@ -116,7 +116,13 @@ def _draw(
             [
                 (
                     f"{brief_name(pair.query)} × {brief_name(pair.key)}",
-                    Cell(bar(abs(pair.value / (pairs[0].value or 1.0)), MORE if pair.value > 0 else LESS), "wide"),
+                    Cell(
+                        bar(
+                            abs(pair.value / (pairs[0].value or 1.0)),
+                            MORE_COLOUR if pair.value > 0 else LESS_COLOUR,
+                        ),
+                        "wide",
+                    ),
                     signed(pair.value, plus=True),
                 )
                 for pair in pairs

@@ -1,7 +1,7 @@
 """Word alignments by eflomal (2.0 or later), where it is installed, for corpora without gold.
 
-Östling and Tiedemann 2016, "Efficient word alignment with Markov chain Monte Carlo". It is not gold: its links are an
-estimate from the corpus itself, better the larger that is, and drawn at random.
+Östling and Tiedemann 2016, "Efficient word alignment with Markov chain Monte Carlo". Its links are not gold but random
+draws from a model of the corpus, which a larger corpus makes better.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ def installed() -> bool:
 def truths(
     corpus: Corpus, most: int | None = None, align: bool = True
 ) -> tuple[Callable[[], Iterable[KnownPair]], str]:
-    """Return the pairs with their word alignment, and its origin: "gold", the aligner's name, or "" for none.
+    """Return the pairs with their word alignments, and their origin: "gold", the aligner's name, or "" for none.
 
-    Where there is no gold, the aligner links the first `most`, if it is installed and `align` is true.
+    Without gold, the aligner links the first `most` pairs if it is installed and `align` is true.
     """
     pairs = partial(known_pairs, corpus)
     if has_truth(corpus):

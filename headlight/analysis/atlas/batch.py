@@ -1,4 +1,4 @@
-"""A batch of readings as tensors: the keys, the queries, and which key would be right.
+"""A batch of readings as tensors: the queries, the keys, and the correct key of each query.
 
 Shapes: B sentences, Q queries, K keys, W words of the keys, V words of the queries, P pronouns.
 """
@@ -141,7 +141,7 @@ def _numbered(words: Sequence[Sequence[int]], width: int) -> tuple[Tensor, int]:
 def _words(of_token: Tensor, count: int) -> Tensor:
     """Return membership [B, tokens, words], 1 where the token belongs to the word.
 
-    A special token is a word of its own, which can get the largest weight and is never right.
+    A special token is a word of its own, which can get the largest weight and is never correct.
     """
     size = of_token.size(1)
     return F.one_hot(torch.where(of_token < 0, count + torch.arange(size), of_token), count + size).float()

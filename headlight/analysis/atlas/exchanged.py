@@ -1,4 +1,4 @@
-"""Position against content: how much of a head's pattern remains when the tokens of a sentence are shuffled.
+"""Position against content: measure how much of a head's pattern remains when the tokens of a sentence are shuffled.
 
 The patterns before and after are compared twice: position by position, where only the tokens differ, and token by
 token, where only the positions differ. Special tokens stay where they are.
@@ -24,13 +24,13 @@ from transformer.yielding import yield_turn
 
 @torch.no_grad()
 def exchanged(model: Transformer, batch: MeasuredBatch) -> Iterator[tuple[Site, str, Tensor]]:
-    """Yield for every attention how much of its rows remains when tokens change ("positional"), and when positions do
-    ("content"): [B, H] each.
+    """Yield for every attention how much of its rows remains when the tokens change ("positional") and when the
+    positions change ("content"): [B, H] each.
 
-    The overlap of two rows is Σ_j min(p_j, p'_j): 1 where they are equal, 0 where they have no key in common. Only the
-    keys that both rows may see count, and rows with fewer than two of them are left out; NaN where all are, and in a
-    sentence of a single token that may move. The source is shuffled for the encoder and for cross-attention, whose
-    decoder reads the true target; the target for the decoder.
+    The overlap of two rows is Σ_j min(p_j, p'_j): 1 where they are equal, 0 where they have no key in common. Only keys
+    that both rows may see count, and rows with fewer than two such keys are left out. The result is NaN where all rows
+    are left out, and in a sentence in which only one token may move. The source is shuffled for the encoder and for
+    cross-attention, whose decoder reads the true target; the target is shuffled for the decoder.
     """
     plain = _patterns(model, batch.src, batch.tgt[:, :-1])
     contexts = batch.contexts
@@ -80,7 +80,7 @@ def _followed(shuffled: Tensor, queries: Tensor, keys: Tensor) -> Tensor:
 
     `queries` [B, Q] and `keys` [B, K] are what `_shuffles` returns.
     """
-    rows, columns = queries.argsort(1), keys.argsort(1)  # the new place of each token
+    rows, columns = queries.argsort(1), keys.argsort(1)  # the new position of each token
     by_row = shuffled.gather(2, rows[:, None, :, None].expand(-1, shuffled.size(1), -1, shuffled.size(3)))
     return by_row.gather(3, columns[:, None, None, :].expand_as(by_row))
 

@@ -1,11 +1,11 @@
-"""How well attention agrees with what happens when a word of the source is removed.
+"""Measure how well attention agrees with the effect of removing a word of the source.
 
 Shapes: L layers, H heads, W words of the source, B rows of a batch, T target tokens.
 
-For each word: the cross-attention that it gets, summed over all steps, and by how much the log-probability of the
-output falls without it. What is compared is the order of the words (Spearman's rank correlation), since the two have
-no common unit: 1 is the same order, 0 none, -1 the reverse. Jain and Wallace 2019 ("Attention is not explanation")
-compare the two in this way, by Kendall's τ.
+Each word has two numbers: its cross-attention, summed over all steps, and how much the log-probability of the output
+falls without the word. They have no common unit, so the orders of the words are compared by Spearman's rank
+correlation: 1 is the same order, 0 none, -1 the reverse. Jain and Wallace 2019 ("Attention is not explanation") compare
+the orders by Kendall's τ.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from transformer.model import Transformer
 from transformer.taps import Recorder, Tap, chain
 from transformer.tokenizers import Tokenizer
 
-MIN_WORDS = 3  # words: two words agree by chance every other time
+MIN_WORDS = 3  # the orders of two words agree by chance every other time
 
 
 @dataclass(frozen=True)
 class Faithfulness:
     """`attention` [L, H, W] in weights, `effect` [W] in nats; correlations are NaN where all words get the same."""
 
-    words: list[list[int]]  # places of the source's tokens
+    words: list[list[int]]  # positions of each word's tokens in the source
     attention: np.ndarray
     effect: np.ndarray
 

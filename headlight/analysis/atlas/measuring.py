@@ -30,14 +30,14 @@ Report = Callable[[Site, str, np.ndarray, np.ndarray], None]
 
 
 def over_corpora() -> list[Measure]:
-    """Return the measures that an atlas has."""
+    """Return the measures of an atlas."""
     return [measure for measure in MEASURES.values() if measure.over_corpora]
 
 
 def chances(context: Context) -> dict[str, Values]:
-    """Return what uniform attention would measure, as of a single head.
+    """Return the measures of uniform attention, as of a single head.
 
-    Where that would be a tie between all words, it is the `chance` of the measure. For pronouns there is, in its place,
+    A measure for which uniform attention ties all words has its own `chance`. The measures of pronouns are replaced by
     how often each of RULES is right.
     """
     visible = context.visible.float()[:, None]

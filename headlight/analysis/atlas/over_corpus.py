@@ -1,4 +1,4 @@
-"""Every head of a model over a corpus: each measure with its spread, and the sentences where it is most and least.
+"""Measure every head of a model over a corpus: each measure's spread, and the sentences with its extremes.
 
 Memory does not grow with the corpus. Of n processes each measures every n-th batch; the result does not depend on n.
 
@@ -31,14 +31,14 @@ from transformer.tokenizers import Tokenizer
 from transformer.trace import KINDS, Kind
 
 BATCH_TOKENS = 4096  # tokens of a batch
-SAMPLE_BATCH_TOKENS = 1024  # the same where there is a pass for each head; others may compute between the passes
-# Of what is measured and of the generated corpora: raised when either changes, so that cached results are not shown.
+SAMPLE_BATCH_TOKENS = 1024  # where each head takes a pass; other requests have their turn between the passes
+# The version of the measures and of the generated corpora; raise it when either changes, so that caches are recomputed.
 EDITION = 2
 
 
 @dataclass(frozen=True)
 class Share:
-    """The batches that this process measures, and how it gets the others' sums."""
+    """The batches that this process measures, and how it gathers the sums of other processes."""
 
     rank: int = 0
     count: int = 1
@@ -49,12 +49,12 @@ class Share:
 class Atlas:
     """The measurements. A measure that the corpus or the kind of attention doesn't have is not in the dictionaries."""
 
-    pairs: int  # that were measured
-    sampled: int  # of them, for the measures that take many passes
+    pairs: int  # measured pairs
+    sampled: int  # pairs for the measures that take many passes
     loss: MeasureSpread  # [1, 1], nats a token
     agreement: MeasureSpread  # [1, 1], the rank correlation of the mean of all cross heads
     heads: dict[Kind, dict[str, MeasureSpread]]
-    chance: dict[Kind, dict[str, float]]  # of uniform attention; of RULES, how often right
+    chance: dict[Kind, dict[str, float]]  # the measures of uniform attention, and how often each of RULES is right
     left: SkippedPairs
     examples: dict[int, KnownPair] = field(default_factory=dict)  # the sentences that the spreads name
     units: str = "words"  # what is aligned, or "letters"
@@ -91,7 +91,7 @@ class Atlas:
         )
 
 
-Progress = Callable[[int], None]  # hears how many pairs were read, between all passes
+Progress = Callable[[int], None]  # called between all passes with the number of pairs read so far
 
 
 def atlas(
@@ -150,18 +150,18 @@ class _Work:
         for chunk in self.reader.chunks(pairs, self.left):
             sampled = [reading for reading in chunk if reading.index < self.sample]
             for readings in batches(sampled, SAMPLE_BATCH_TOKENS, padded):
-                if self.mine(number):
+                if self.is_mine(number):
                     self.passes(self.prepared(readings))
                 number += 1
             for readings in batches(chunk, BATCH_TOKENS, padded):
-                if self.mine(number):
+                if self.is_mine(number):
                     self.add(self.prepared(readings))
                 number += 1
                 self.read += len(readings)
                 self.progress(self.read)
 
-    def mine(self, number: int) -> bool:
-        """Return whether this process measures that batch."""
+    def is_mine(self, number: int) -> bool:
+        """Return whether this process measures the batch with this number."""
         return number % self.share.count == self.share.rank
 
     def prepared(self, readings: list[PairReading]) -> MeasuredBatch:

@@ -14,7 +14,7 @@ from transformer.tokenizers import SPACE, Tokenizer
 
 # Simple rules that guess the antecedent of a pronoun, which a head must beat to count as finding it.
 RULES = ("nearest noun", "first noun")  # before the pronoun, and of the sentence
-PRONOUN_MEASURES = ("antecedent", "among_words")  # the measures that are compared with them
+PRONOUN_MEASURES = ("antecedent", "among_words")  # the measures that are compared with RULES
 CHUNK_PAIRS = 2048  # pairs that are encoded and sorted by length at a time, the only ones in memory
 
 
@@ -54,10 +54,10 @@ class Reader:
 
     def __init__(self, config: ModelConfig, source: Tokenizer, target: Tokenizer) -> None:
         self.config, self.source, self.target = config, source, target
-        self.units = "words"  # what the gold is about, as far as it was read
+        self.units = "words"  # the units of the gold, from the pairs read so far
 
     def chunks(self, pairs: Iterable[KnownPair], skipped: SkippedPairs) -> Iterator[list[PairReading]]:
-        """Yield the readings of CHUNK_PAIRS pairs at a time; what cannot be measured is counted in `skipped`."""
+        """Yield the readings of CHUNK_PAIRS pairs at a time, and count pairs that cannot be measured in `skipped`."""
         remaining, start = iter(pairs), 0
         while chunk := list(islice(remaining, CHUNK_PAIRS)):
             yield self._read(chunk, start, skipped)
@@ -98,7 +98,7 @@ def units(tokenizer: Tokenizer, ids: Sequence[int], spelled: Sequence[str]) -> l
     special = [id in special_ids for id in ids]
     plain = [position for position, is_special in enumerate(special) if not is_special]
     of_token = [-1] * len(ids)
-    if [tokenizer.piece(ids[at]) for at in plain] == list(spelled):  # as letters are: nothing to be joined
+    if [tokenizer.piece(ids[at]) for at in plain] == list(spelled):  # each token is a unit, as with letters
         for unit, position in enumerate(plain):
             of_token[position] = unit
         return of_token

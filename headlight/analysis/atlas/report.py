@@ -12,8 +12,8 @@ from headlight.analysis.measures import MEASURES
 from headlight.formatting import percent
 from transformer.trace import KINDS, Kind
 
-COLUMN_CHARACTERS = 16  # of a column
-History = list[tuple[int, Atlas]]  # a step, and what was measured there
+COLUMN_CHARACTERS = 16
+History = list[tuple[int, Atlas]]  # the steps of snapshots, each with its atlas
 
 
 def places(atlas: Atlas) -> Iterator[tuple[Kind, int, int]]:

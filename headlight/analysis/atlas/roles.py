@@ -109,7 +109,7 @@ class Role(NamedTuple):
     value: float
     against: Baseline
     units: int
-    of: str = "words"  # what the corpus is aligned by
+    of: str = "words"  # the units of the corpus's alignment
 
     @property
     def name(self) -> str:
@@ -143,8 +143,8 @@ def roles(atlas: Atlas, kind: Kind, layer: int, head: int) -> list[Role]:
         if min(units, sentences) >= MIN_OBSERVATIONS and value - error >= MIN_SHARE and _better(value - error, against):
             candidates.append(Role(what, value, against, units, atlas.units))
     measures = {role.what.measure: role.value for role in candidates}
-    # One finding, one role: in the decoder the first token is the special one, and whoever finds the antecedent among
-    # all tokens finds it among words.
+    # One finding, one role: in the decoder the first token is the only special one, and a head that finds the
+    # antecedent among all tokens finds it among words, too.
     once = [r for r in candidates if r.what.measure != "special" or r.value > measures.get("first", 0) + 0.05]
     once = [r for r in once if r.what.measure != "among_words" or "antecedent" not in measures]
     return sorted(once, key=lambda role: -role.value)
@@ -165,7 +165,7 @@ def _better(least: float, against: Baseline) -> bool:
 
 
 def named(template: str, units: str, count: int = 0) -> str:
-    """Fill in a template: {unit} and {units}, by which the corpus is aligned ("words" or "letters"), and {count}."""
+    """Fill in a template: {unit} and {units} of the corpus's alignment ("words" or "letters"), and {count}."""
     return template.format(unit=units.removesuffix("s"), units=units, count=f"{count:,}")
 
 
@@ -176,7 +176,9 @@ class RankedSentence(NamedTuple):
     value: float
 
 
-def shows(atlas: Atlas, kind: Kind, layer: int, head: int, measure: str) -> tuple[RankedSentence, RankedSentence]:
+def extreme_sentences(
+    atlas: Atlas, kind: Kind, layer: int, head: int, measure: str
+) -> tuple[RankedSentence, RankedSentence]:
     """Return the sentences in which a measure is at its best and at its worst."""
     spread, at = atlas.heads[kind][measure], (layer, head)
     most = RankedSentence(int(spread.most[at]), float(spread.largest[at]))

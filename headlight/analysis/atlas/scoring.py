@@ -1,4 +1,4 @@
-"""How well the model predicts each target of a batch, as it is and with each head switched off.
+"""Compute the loss of each target of a batch, with all heads and with each head switched off.
 
 Shapes: B sentences, T target tokens, V vocabulary.
 """
@@ -27,7 +27,7 @@ def _of(model: Transformer, states: Tensor, tgt: Tensor) -> Tensor:
     """Return the losses from the decoder's last states [B, T, d_model]."""
     written, pad_id = tgt[:, 1:], model.config.pad_id
     nats = -log_probs_of(model, states, written)
-    # What stands after the end is padding, whose id may be that of a token; the end is never before it.
+    # The id of padding may also be that of a token, so padding is found by its place after the end.
     counts = _tokens(tgt, pad_id)
     steps = torch.arange(written.size(1), device=tgt.device)
     return (nats * (steps < counts[:, None])).sum(-1) / counts

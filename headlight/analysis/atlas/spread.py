@@ -11,33 +11,34 @@ from typing import Any
 
 import numpy as np
 
-FIXED_POINT_ONE = 2**24  # of which the sums count whole numbers; 512 squared, a million times, still fits into 64 bits
+FIXED_POINT_ONE = 2**24  # the fixed-point form of 1; a million times 512 squared still fits into 64 bits
 Z_95_PERCENT = 1.96  # standard errors on both sides of a mean hold 95 % of what another sample would give
-LONG, LENGTH = 5, 20  # tokens: a sentence shorter than LONG shows little, and lengths over LENGTH count the same
+LONG_SENTENCE_TOKENS = 5  # a shorter sentence shows little
+MAX_COUNTED_TOKENS = 20  # longer sentences count as equally long
 NO_SENTENCE = np.iinfo(np.int64).max  # the index of no sentence
-# The numbers that are kept of the sentence with the largest value, and of that with the smallest. Which sentence it is
-# is decided by the first three, in this order: 1 if it is long, 0 if not, -1 for no sentence; the value in steps; the
-# length. Where these are equal it is the first in the corpus.
-ENOUGH, STEPS, TOKENS, INDEX, VALUE = range(5)
+# The numbers that are stored for the sentence with the largest value, and for that with the smallest. The first three
+# rank the sentences: whether a sentence is long (1, 0, or -1 for no sentence), its value in steps, and its length. Of
+# sentences that these rank alike, the first in the corpus is chosen.
+IS_LONG, STEPS, TOKENS, INDEX, VALUE = range(5)
 
 
 @dataclass
 class Sums:
-    """Running sums of a value that each sentence has for each head, [L, H]; NaN is left out.
+    """Running sums, [L, H], of a value that each sentence has for each head; NaN is left out.
 
-    A value stands for so many `units` of its sentence: 1, or the words or pronouns that it is a share of.
+    A value is weighted by its number of `units`: 1, or the words or pronouns of the sentence that it is a share of.
     """
 
     shape: tuple[int, int]
-    steps: int = 100  # of 1; values that differ by less count as the same where the most and least are sought
-    # Sentences, Σ value, Σ value² in whole units and the rest of it in units of units, units, Σ value * units.
+    steps: int = 100  # per 1; values that round to the same step rank alike as largest and smallest
+    # Sentences, Σ value, Σ value² (its fixed-point integer, then the fraction left of it), units, Σ value * units.
     parts: np.ndarray = field(init=False)  # [6, L, H] int64
-    most: np.ndarray = field(init=False)  # [2 (the largest, the smallest), 5 (ENOUGH to VALUE), L, H] int64
+    most: np.ndarray = field(init=False)  # [2 (the largest, the smallest), 5 (IS_LONG to VALUE), L, H] int64
 
     def __post_init__(self) -> None:
         self.parts = np.zeros((6, *self.shape), np.int64)
         self.most = np.zeros((2, 5, *self.shape), np.int64)
-        self.most[:, ENOUGH], self.most[:, INDEX] = -1, NO_SENTENCE
+        self.most[:, IS_LONG], self.most[:, INDEX] = -1, NO_SENTENCE
 
     def add(self, layer: int, values: np.ndarray, units: np.ndarray, indices: np.ndarray, lengths: np.ndarray) -> None:
         """Add values [B, H] of one layer, with units, indices in the corpus and lengths in tokens, [B] each."""
@@ -46,7 +47,7 @@ class Sums:
             return
         clean = np.where(measured, values, 0.0).astype(np.float64)
         fixed = np.rint(clean * FIXED_POINT_ONE).astype(np.int64)
-        # The square of an importance is less than a unit, and what is left of it is counted, too.
+        # The square of an importance is below the fixed-point resolution, so its fraction is summed, too.
         squares = clean**2 * FIXED_POINT_ONE
         fractions = np.rint((squares - np.floor(squares)) * FIXED_POINT_ONE)
         weight = units[:, None] * measured
@@ -61,7 +62,8 @@ class Sums:
             ]
         )
         for side, sign in enumerate((1, -1)):
-            of_sentence = np.stack([lengths >= LONG, np.minimum(lengths, LENGTH), indices])[..., None]
+            counted_tokens = np.minimum(lengths, MAX_COUNTED_TOKENS)
+            of_sentence = np.stack([lengths >= LONG_SENTENCE_TOKENS, counted_tokens, indices])[..., None]
             enough, tokens, index = np.broadcast_arrays(*of_sentence, clean)[:3]
             steps = np.rint(sign * clean * self.steps).astype(np.int64)
             every = np.stack(
@@ -71,7 +73,7 @@ class Sums:
             self._offer(side, layer, every[:, best, np.arange(len(best))])
 
     def _offer(self, side: int, layer: int | slice, offered: np.ndarray) -> None:
-        """Replace the sentence with the largest or smallest value of each head where the one offered goes before it."""
+        """Replace the sentence with the largest or smallest value of each head where `offered` ranks higher."""
         held = self.most[side, :, layer]
         better, same = np.zeros(held.shape[1:], bool), np.ones(held.shape[1:], bool)
         for new, old in zip((*offered[:INDEX], -offered[INDEX]), (*held[:INDEX], -held[INDEX]), strict=True):
@@ -93,9 +95,9 @@ class Sums:
             square = (squares + fractions / FIXED_POINT_ONE) / FIXED_POINT_ONE / count
             variance = np.maximum(square - by_sentence**2, 0.0) * count / np.maximum(count - 1, 1)
             mean = weighted / FIXED_POINT_ONE / units
-        nobody = self.most[:, INDEX] == NO_SENTENCE
-        most, least = np.where(nobody, -1, self.most[:, INDEX])
-        largest, smallest = np.where(nobody, np.nan, self.most[:, VALUE] / FIXED_POINT_ONE)
+        is_empty = self.most[:, INDEX] == NO_SENTENCE
+        most, least = np.where(is_empty, -1, self.most[:, INDEX])
+        largest, smallest = np.where(is_empty, np.nan, self.most[:, VALUE] / FIXED_POINT_ONE)
         return MeasureSpread(mean, np.sqrt(variance), self.parts[0], self.parts[4], most, least, largest, smallest)
 
 

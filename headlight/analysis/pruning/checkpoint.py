@@ -1,4 +1,4 @@
-"""Prune a checkpoint on a corpus: the curve, the smaller checkpoint, and what it saves."""
+"""Prune a checkpoint on a corpus: the curve, the smaller checkpoint, and the parameters and time saved."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from transformer.model import Transformer, count_parameters
 from transformer.pruned import prune_heads
 from transformer.yielding import yield_turn
 
-BATCH_TOKENS = 2048  # tokens of a batch; others may compute between the passes
-TIMING_ROUNDS = 3  # that a time is the median of
+BATCH_TOKENS = 2048  # tokens of a batch; other requests have their turn between the batches
+TIMING_ROUNDS = 3  # a time is their median
 # The fields of a card that are true of the unpruned model alone.
 UNPRUNED_CARD_FIELDS = ("scores", "more_scores", "validation_chrF", "typical", "everyday", "step")
 
@@ -101,7 +101,7 @@ def pruned_checkpoint(
 ) -> Checkpoint:
     """Return the checkpoint without `heads`.
 
-    Its card says so, with the `facts`, and no longer has what was measured of the unpruned model.
+    Its card names the pruning with the `facts`, and loses the measurements of the unpruned model.
     """
     model = prune_heads(checkpoint.model, heads)
     gone = len(model.config.pruned_heads)

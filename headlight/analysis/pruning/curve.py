@@ -1,4 +1,4 @@
-"""What is left of a model without more and more of its heads, in their order of importance and in random ones.
+"""Score a model as more and more heads are removed, in order of importance and in random orders.
 
 The curves of Michel et al. 2019, "Are Sixteen Heads Really Better than One?", and of Voita et al. 2019, "Analyzing
 Multi-Head Self-Attention: Specialized Heads Do the Heavy Lifting, the Rest Can Be Pruned".
@@ -18,7 +18,7 @@ from transformer.model import Transformer
 from transformer.pruned import prune_heads
 from transformer.taps import Site
 
-POINTS, DRAWS = 12, 3
+CURVE_POINTS, DRAWS = 12, 3
 
 
 class Score(NamedTuple):
@@ -34,7 +34,7 @@ class Saved(NamedTuple):
 
     parameters: int
     parameters_before: int
-    seconds: float  # a pass that reads and writes them, the median of several
+    seconds: float  # of one pass, the median of several
     seconds_before: float
 
     def __str__(self) -> str:
@@ -53,7 +53,7 @@ class Pruning:
     in_order: tuple[Score, ...]  # [P]
     at_random: tuple[tuple[Score, ...], ...]  # [draws][P]
     measured: int  # sentences that the order comes from
-    scored: int  # other sentences, that the scores come from
+    scored: int  # other sentences, which the scores come from
     saved: tuple[Saved, ...] = ()  # [P], where it was measured
 
     def first(self, count: int) -> list[Head]:
@@ -105,7 +105,7 @@ def prune_in_order(
     heads = all_heads(model)
     if not heads:
         raise ValueError("This model has no heads left to remove; choose another model.")
-    every = max(1, round(len(heads) / POINTS)) if every is None else every
+    every = max(1, round(len(heads) / CURVE_POINTS)) if every is None else every
     order = removal_order(model, batches, every, lambda share: progress(share / 2, "measuring which head can go next"))
     gone = (*range(0, len(heads), every), len(heads))
     orders = [[(head.site, head.head) for head in order]]

@@ -1,4 +1,4 @@
-"""In which order heads are removed: the least important first, by what data says of those that are left.
+"""Order heads for removal: the least important first, as measured on data with the heads that are left.
 
 Importance is what Michel et al. 2019, "Are Sixteen Heads Really Better than One?", measure one head at a time: how much
 less probable the right translation is without it. Once some heads are gone, the others matter more, so it is measured
@@ -22,7 +22,7 @@ from transformer.pruned import prune_heads
 from transformer.taps import Site
 
 Head = tuple[Site, int]
-Progress = Callable[[float], None]  # hears which share is done, between all passes
+Progress = Callable[[float], None]  # called between all passes with the share that is done
 
 
 class PruningBatch(NamedTuple):

@@ -1,4 +1,4 @@
-"""Make an index of the tokens of a corpus: the pairs are read in passes, and every pass is written at once.
+"""Build an index of the tokens of a corpus: pairs are read in passes, and each pass is written immediately.
 
 Shapes: S source tokens, T target tokens that are read.
 """
@@ -18,7 +18,14 @@ from headlight import checkpoints
 from headlight.analysis.atlas.reading import PairReading, Reader, SkippedPairs, batches
 from headlight.analysis.combine import merge
 from headlight.analysis.similar.columns import SUFFIX, ColumnWriter
-from headlight.analysis.similar.index_files import COLUMNS, EDITION, FACTS, MAX_LINE_BYTES, MAX_TOKENS, SENTENCES
+from headlight.analysis.similar.index_files import (
+    COLUMNS,
+    EDITION,
+    FACTS_FILE,
+    MAX_LINE_BYTES,
+    MAX_TOKENS,
+    SENTENCES_FILE,
+)
 from headlight.analysis.similar.search import unit
 from headlight.analysis.similar.token_index import BATCH_TOKENS, TokenIndex, open_index, pass_of
 from headlight.analysis.similar.token_vectors import SITE_FORMS, TokenSite, special_tokens, token_vectors
@@ -38,7 +45,7 @@ SITES_HELP = (
     f"and the like for all layers' heads; or {SITE_FORMS}; none, and all is computed, if they are few"
 )
 MAX_PAIR_CHARACTERS = MAX_LINE_BYTES // 8  # a character takes at most 6 bytes of JSON
-Progress = Callable[[int], None]  # hears how many source tokens were read
+Progress = Callable[[int], None]  # called with the number of source tokens read so far
 
 
 def index(
@@ -59,7 +66,7 @@ def index(
     token, in 16 bits a number: "encoder" and "decoder" are the states after every layer, "encoder.output",
     "decoder.row" and "cross.row" the outputs and attention rows of all heads, "encoder.3" and "encoder.2.output" those
     of one layer. Without sites, vectors are computed when a search first needs them, which only a small index allows.
-    `corpus` is the corpus's name, for people. Memory grows by one number for each distinct source, and not otherwise.
+    `corpus` is the name of the corpus to show. Memory grows only by one number for each distinct source.
     Raises ValueError if `out` exists, if the model lacks one of the sites, and if it can read no pair.
     """
     check_whole("tokens", tokens, 1, MAX_TOKENS)
@@ -74,7 +81,7 @@ def index(
     try:
         files = _Writer(temporary, checkpoint, chosen).write(pairs, tokens, progress)
         facts = {"edition": EDITION, "model": checkpoints.digest(folder), "corpus": corpus}
-        write_json(temporary / FACTS, facts | {"sites": list(map(str, chosen)), "files": files})
+        write_json(temporary / FACTS_FILE, facts | {"sites": list(map(str, chosen)), "files": files})
         os.rename(temporary, out)
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
@@ -119,7 +126,7 @@ class _Writer:
         config = self.checkpoint.model.config
         reader = Reader(config, self.tokenizers["source"], self.tokenizers["target"])
         padded, left = config.padding_mask == "applied", SkippedPairs()
-        with open(self.folder / SENTENCES, "wb") as lines:
+        with open(self.folder / SENTENCES_FILE, "wb") as lines:
             for chunk in reader.chunks(self._distinct(pairs), left):
                 for batch in batches(self._first(chunk, tokens), BATCH_TOKENS, padded):
                     yield_turn()
@@ -136,7 +143,7 @@ class _Writer:
             self.columns[f"{side}_starts"].append(np.array([end]))
         for column in (*self.columns.values(), *self.vectors.values()):
             column.close()
-        names = [SENTENCES, *(column.path.name for column in (*self.columns.values(), *self.vectors.values()))]
+        names = [SENTENCES_FILE, *(column.path.name for column in (*self.columns.values(), *self.vectors.values()))]
         return {name: checkpoints.file_checksum(self.folder / name) for name in names}
 
     def _distinct(self, pairs: Iterable[tuple[str, str]]) -> Iterator[KnownPair]:
@@ -151,7 +158,7 @@ class _Writer:
             yield KnownPair(source, target)
 
     def _first(self, readings: Sequence[PairReading], tokens: int) -> list[PairReading]:
-        """Return the readings, from the first on, that fit into the index; its first sentence always does."""
+        """Return the first readings that still fit into the index; its first sentence always fits."""
         chosen, count = list[PairReading](), self.read
         for reading in readings:
             length = sum(_is_ordinary(self.tokenizers["source"], id) for id in reading.source)
@@ -215,7 +222,7 @@ class _Writer:
 
 
 def _is_ordinary(tokenizer: Tokenizer, id: int) -> bool:
-    """Return whether a token is part of the text: all but special tokens are, and so is an unknown one."""
+    """Return whether a token is part of the text: any token that is not special, and an unknown one."""
     return id not in tokenizer.special_ids or id == tokenizer.unk_id
 
 

@@ -1,4 +1,4 @@
-"""Columns of numbers in a folder: a safetensors file each, appended to while its length is unknown, and read mapped."""
+"""Columns of numbers in a folder: safetensors files that can be appended to, and are mapped into memory to be read."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from transformer.checkpoint.weights import DTYPES, TensorInfo, map_file
 from transformer.files import take_usual_mode
 
 SUFFIX = ".safetensors"
-_NAME = "values"  # of the tensor in each file
-_HEADER_BYTES = 256  # that are kept free for the header, which is written last
+_TENSOR_NAME = "values"  # of the tensor in each file
+_HEADER_BYTES = 256  # reserved for the header, which is written last
 
 
 class ColumnWriter:
-    """Writes rows of `shape` as `dtype` (safetensors' name) to a file, some at a time."""
+    """A writer that appends rows of `shape` to a file as `dtype`, which safetensors names."""
 
     def __init__(self, path: Path, shape: tuple[int, ...], dtype: str) -> None:
         self.path, self.shape, self.dtype, self.rows = path, shape, dtype, 0
@@ -35,7 +35,7 @@ class ColumnWriter:
     def close(self) -> None:
         """Write the header, and close the file."""
         info = TensorInfo((self.rows, *self.shape), self.dtype)
-        header = header_bytes({_NAME: info}, {}, _HEADER_BYTES)
+        header = header_bytes({_TENSOR_NAME: info}, {}, _HEADER_BYTES)
         assert len(header) == _HEADER_BYTES
         self._file.seek(0)
         self._file.write(header)
@@ -45,7 +45,7 @@ class ColumnWriter:
 
 def read_column(path: Path, shape: tuple[int | None, ...], dtype: str) -> Tensor:
     """Return a column, mapped into memory. Raises ValueError unless it has that shape, where None is any size."""
-    stored = read_header(path).tensors.get(_NAME)
+    stored = read_header(path).tensors.get(_TENSOR_NAME)
     if stored is None or stored.dtype != dtype or len(stored.shape) != len(shape):
         raise ValueError(f"{path.name} holds something else than was written there.")
     if any(size is not None and size != there for size, there in zip(shape, stored.shape, strict=True)):

@@ -25,8 +25,8 @@ from transformer.files import read_json
 from transformer.model import Transformer
 from transformer.quoting import quoted, short
 
-EDITION = 1  # of the files of an index
-FACTS, SENTENCES = "index.json", "sentences.jsonl"
+EDITION = 1  # the version of the file format
+FACTS_FILE, SENTENCES_FILE = "index.json", "sentences.jsonl"
 COLUMNS = {
     "source_ids": "I32", "target_ids": "I32",  # of all sentences, one after the other
     "source_starts": "I64", "target_starts": "I64",  # the index in the ids at which each sentence starts, and their end
@@ -34,9 +34,9 @@ COLUMNS = {
     "source_tokens": "I64", "target_tokens": "I64",  # [N], the index in the ids of each token of the index
     "source_links": "I32", "target_links": "I32",  # [N], the linked token of the other sentence, or -1
 }  # fmt: skip
-MAX_TOKENS = 5_000_000  # of an index, on either side
-MAX_INDEX_BYTES = 32 * 2**30  # of all its files together
-MAX_LINE_BYTES = 100_000  # of a sentence and its target
+MAX_TOKENS = 5_000_000  # on each side of an index
+MAX_INDEX_BYTES = 32 * 2**30  # of all files of an index together
+MAX_LINE_BYTES = 100_000  # of the line with a source and its target
 
 
 class IndexRefused(ValueError):
@@ -52,10 +52,10 @@ def read_index(folder: Path, model: Transformer, digest: str | None) -> tuple[di
 
     Raises IndexRefused unless the index is complete, consistent, and of the model with this digest.
     """
-    if not (folder / FACTS).is_file():
+    if not (folder / FACTS_FILE).is_file():
         raise IndexRefused("missing", f"There is no index in {short(folder)}; make one with `headlight index`.")
     try:
-        facts = read_json(folder / FACTS, MAX_LINE_BYTES)
+        facts = read_json(folder / FACTS_FILE, MAX_LINE_BYTES)
         _require_facts(facts)
     except ValueError as error:
         raise broken_index(folder, str(error)) from None
@@ -69,7 +69,7 @@ def read_index(folder: Path, model: Transformer, digest: str | None) -> tuple[di
         _require_checksums(folder, facts["files"])
         sites = [TokenSite.parse(name) for name in facts["sites"]]
         columns = {name: read_column(folder / (name + SUFFIX), (None,), dtype) for name, dtype in COLUMNS.items()}
-        _require_consistent(columns, model.config, (folder / SENTENCES).stat().st_size)
+        _require_consistent(columns, model.config, (folder / SENTENCES_FILE).stat().st_size)
         for site in sites:
             shape = len(columns[f"{site.side}_tokens"]), *site.shape(model)
             columns[str(site)] = read_column(folder / f"{site}{SUFFIX}", shape, "F16")
@@ -86,16 +86,16 @@ def _require_facts(facts: object) -> None:
     """Raise ValueError unless index.json has every entry that is read, of the right type."""
     kinds = {"edition": int, "model": str, "corpus": str, "sites": list, "files": dict}
     if not isinstance(facts, dict) or not all(isinstance(facts.get(name), kind) for name, kind in kinds.items()):
-        raise ValueError(f"{FACTS} is not that of an index.")
-    names = {SENTENCES, *(name + SUFFIX for name in COLUMNS), *(f"{site}{SUFFIX}" for site in facts["sites"])}
+        raise ValueError(f"{FACTS_FILE} is not that of an index.")
+    names = {SENTENCES_FILE, *(name + SUFFIX for name in COLUMNS), *(f"{site}{SUFFIX}" for site in facts["sites"])}
     if not all(isinstance(site, str) and str(TokenSite.parse(site)) == site for site in facts["sites"]):
-        raise ValueError(f"{FACTS} names sites that there are none of.")
+        raise ValueError(f"{FACTS_FILE} names sites that there are none of.")
     if set(facts["files"]) != names:
-        raise ValueError(f"{FACTS} lists other files than an index has.")
+        raise ValueError(f"{FACTS_FILE} lists other files than an index has.")
 
 
 def _require_checksums(folder: Path, files: Mapping[str, Any]) -> None:
-    """Raise ValueError for a file whose checksum is not the one that was noted when it was written."""
+    """Raise ValueError for a file whose checksum is not the recorded one."""
     if sum((folder / name).stat().st_size for name in files) > MAX_INDEX_BYTES:
         raise ValueError(f"Its files are larger than {MAX_INDEX_BYTES:,} bytes together.")
     for name, checksum in files.items():

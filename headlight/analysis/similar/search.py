@@ -1,4 +1,4 @@
-"""The nearest vectors of many, by their cosine: exact, block by block.
+"""Find the nearest vectors by cosine, exactly, block by block.
 
 Shapes: N vectors, D numbers of each.
 """
@@ -13,10 +13,10 @@ from torch import Tensor
 
 from transformer.yielding import yield_turn
 
-BLOCK_NUMBERS = 2**20  # of a block that is converted at a time
-# Stored vectors have length 1 but for the rounding to float16, at most 2^-11 of each number. So two cosines that are
-# farther apart than this are in the order of the products, which are computed first.
-_ROUNDING = 2 * 2**-11 + 1e-4
+BLOCK_NUMBERS = 2**20  # of a block that is converted at once
+# Stored vectors have length 1 up to rounding to float16, which is at most 2^-11 of each number. Two cosines that differ
+# by more than this are therefore in the same order as the products, which are computed first.
+_COSINE_ROUNDING = 2 * 2**-11 + 1e-4
 
 
 class Nearest(NamedTuple):
@@ -53,7 +53,7 @@ def nearest(vectors: Tensor, query: np.ndarray, count: int, excluded: np.ndarray
         scores[excluded] = -np.inf
     least = -np.inf
     if count < len(scores):
-        least = np.partition(scores, len(scores) - count)[len(scores) - count] - _ROUNDING
+        least = np.partition(scores, len(scores) - count)[len(scores) - count] - _COSINE_ROUNDING
     candidates = np.flatnonzero((scores >= least) & (scores > -np.inf))
     cosines = np.empty(len(candidates))
     for start in range(0, len(candidates), step):

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from headlight import checkpoints, folders
 from headlight.analysis.atlas.reading import PairReading, batches
-from headlight.analysis.similar.index_files import COLUMNS, SENTENCES, IndexRefused, broken_index, read_index
+from headlight.analysis.similar.index_files import COLUMNS, SENTENCES_FILE, IndexRefused, broken_index, read_index
 from headlight.analysis.similar.search import nearest, unit
 from headlight.analysis.similar.token_vectors import TokenSite, special_tokens, token_vectors
 from transformer.batches import collate
@@ -33,14 +33,14 @@ from transformer.tokenizers import Tokenizer
 from transformer.translator import Translator
 
 BATCH_TOKENS = 2048
-# Multiplications for the vectors that are not in the index: 5,000 tokens of a model with 40 million parameters.
-MAX_COMPUTED = 200_000_000_000
-MAX_COMPUTED_BYTES = 100_000_000  # of the vectors of one computation; twice as many are held
+# Multiplications for vectors that are not in the index: enough for 5,000 tokens of a model with 40 million parameters.
+MAX_COMPUTED_PRODUCTS = 200_000_000_000
+MAX_COMPUTED_BYTES = 100_000_000  # of the vectors of one computation; twice as many are cached
 Side = Literal["source", "target"]
 
 
-class Marked(NamedTuple):
-    """A sentence in three parts, of which the middle one is a word."""
+class MarkedSentence(NamedTuple):
+    """A sentence in three parts, the middle one being a word."""
 
     before: str
     word: str
@@ -55,7 +55,7 @@ class SimilarToken:
     source: str
     target: str
     token: str  # its label
-    marked: Marked  # its sentence, with the word that it belongs to in the middle
+    marked: MarkedSentence  # its sentence, with the word that it belongs to in the middle
     translated: str  # the word of the other side that cross-attention links it to; "": none
 
 
@@ -90,7 +90,7 @@ class TokenIndex:
 
     @property
     def nbytes(self) -> int:
-        """The bytes that the index takes in memory, without mapped files."""
+        """The number of bytes that the index takes in memory, without mapped files."""
         return sum(vectors.nbytes for vectors in self._computed.values()) + 1_000_000
 
     def like(
@@ -116,7 +116,7 @@ class TokenIndex:
         self, source: Sequence[int], target: Sequence[int], token: int, site: TokenSite, count: int = 20,
         tap: Tap | None = None,
     ) -> list[SimilarToken]:  # fmt: skip
-        """Do the same as `like` for a sentence and its translation given as ids; `tap` may change heads."""
+        """Return the same as `like` for a sentence and its translation given as ids; `tap` may change heads."""
         rows, cosines = self.search(source, target, token, site, count, tap)
         return [self.token(int(row), site.side, float(cosine)) for row, cosine in zip(rows, cosines, strict=True)]
 
@@ -171,7 +171,7 @@ class TokenIndex:
         position, texts = index - int(starts[sentence]), self._texts(sentence)
         words = self._words(sentence, side, texts[side])
         word = next(number for number, (positions, _) in enumerate(words) if position in positions)
-        marked = marked_in(texts[side], [text for _, text in words], word)
+        marked = mark_word(texts[side], [text for _, text in words], word)
         other: Side = "target" if side == "source" else "source"
         link = int(self._columns[f"{side}_links"][row])
         linked = next((text for positions, text in self._words(sentence, other, texts[other]) if link in positions), "")
@@ -195,14 +195,14 @@ class TokenIndex:
 
     def _texts(self, sentence: int) -> dict[Side, str]:
         start, end = self._columns["line_starts"][sentence : sentence + 2].tolist()
-        with open_regular(self.folder / SENTENCES) as file:
+        with open_regular(self.folder / SENTENCES_FILE) as file:
             file.seek(start)
             line = file.read(end - start)
         try:
             texts = json.loads(line)
             return {"source": _text(texts["source"]), "target": _text(texts["target"])}
         except (ValueError, KeyError, TypeError, RecursionError):
-            raise broken_index(self.folder, f"Line {sentence + 1:,} of {SENTENCES} is no sentence.") from None
+            raise broken_index(self.folder, f"Line {sentence + 1:,} of {SENTENCES_FILE} is no sentence.") from None
 
     def _rows_of_same_source(self, source: Sequence[int], side: Side) -> np.ndarray:
         """Return which rows of the index are of sentences with the same source: bool [N]."""
@@ -228,13 +228,13 @@ class TokenIndex:
         shape = site.shape(self.model.model)
         if site in self._stored:
             return self._stored[site]
-        if self.tokens * count_parameters(self.model.model) > MAX_COMPUTED:
+        if self.tokens * count_parameters(self.model.model) > MAX_COMPUTED_PRODUCTS:
             stored = ", ".join(self.sites) or "no vectors"
             raise ValueError(
                 f"This index holds {stored}, and is too large to compute {site} now; make one with --sites {site}."
             )
         computed = self._computed
-        if site not in computed:  # without a lock, which would be held while other requests have their turn
+        if site not in computed:  # no lock: it would be held while other requests have their turn
             # One pass computes this site in all layers, if they fit.
             sites = [site._replace(layer=layer) for layer in range(self._layers(site))]
             sites = [other for other in sites if other not in self._stored]
@@ -282,7 +282,7 @@ def pass_of(batch: Sequence[PairReading], config: ModelConfig, device: torch.dev
     return padded.src.to(device), padded.tgt.to(device)
 
 
-def marked_in(text: str, words: Sequence[str], at: int) -> Marked:
+def mark_word(text: str, words: Sequence[str], at: int) -> MarkedSentence:
     """Split `text` around its word number `at`.
 
     If the words are not spelled as in the text, the sentence is put together from the words instead.
@@ -295,9 +295,9 @@ def marked_in(text: str, words: Sequence[str], at: int) -> Marked:
                 break
             cursor = start + len(word)
             if index == at and word:
-                return Marked(text[:start], text[start:cursor], text[cursor:])
+                return MarkedSentence(text[:start], text[start:cursor], text[cursor:])
     before, after = " ".join(filter(None, words[:at])), " ".join(filter(None, words[at + 1 :]))
-    return Marked(f"{before} " * bool(before), words[at], f" {after}" * bool(after))
+    return MarkedSentence(f"{before} " * bool(before), words[at], f" {after}" * bool(after))
 
 
 def _text(value: object) -> str:
@@ -316,7 +316,7 @@ def index_folders(model: str | Path) -> list[Path]:
 
 
 def open_index(folder: str | Path, model: str | Path | Translator, digest: str | None = None) -> TokenIndex:
-    """Open the index in `folder`, which need not be trusted, for the model that it was made with.
+    """Open the index in `folder`, trusted or not, for the model that it was made with.
 
     `model` is a name or folder as `headlight.load` takes it, or the opened model together with the `digest` of its
     folder. Raises IndexRefused, a ValueError, where there is no index, and for one that is broken or of another model.

@@ -23,8 +23,9 @@ from transformer.tokenizers import Tokenizer
 from transformer.trace import Kind
 
 Form = Literal["state", "output", "row"]
-ROW_REACH = 8  # tokens on either side of a token that a relative row tells apart
-ROW_SIZE = 2 * ROW_REACH + 6  # and beyond them on either side, on special tokens, on the first token and on the last
+ROW_REACH = 8  # tokens on either side of a token that have numbers of their own in a relative row
+# Further numbers are for the tokens beyond on either side, for special tokens, and for the first and the last token.
+ROW_SIZE = 2 * ROW_REACH + 6
 SITE_FORMS = (
     "encoder.3 or decoder.3, the state behind layer 3 (0 is the embedding); encoder.2.output and cross.2.row, what the "
     "heads of layer 2 give and where they look"
@@ -39,9 +40,9 @@ class TokenSite(NamedTuple):
     """
 
     kind: Kind
-    layer: int  # of heads from 0; of a state the number of layers that the token has passed, 0 of the embedding
+    layer: int  # of heads from 0; of a state the number of layers before it, 0 for the embedding
     form: Form = "state"
-    head: int | None = None  # from 0; None of a state, and of all heads of the layer
+    head: int | None = None  # from 0; None for a state, and for all heads of the layer
 
     def __str__(self) -> str:
         if self.form == "state":
@@ -156,7 +157,7 @@ class _Collector:
 
 
 def relative_rows(pattern: Tensor, queries: Tensor, ordinary: Tensor) -> Tensor:
-    """Return the rows of a pattern [B, H, Q, K] by what they do relative to a token: [B, Q, H, ROW_SIZE].
+    """Return the rows of a pattern [B, H, Q, K] as weights by distance from a token: [B, Q, H, ROW_SIZE].
 
     `queries` [B, Q] is the position among the keys that each row is relative to: in self-attention the token's own, in
     cross-attention that of the source token which the mean of all heads looks at most. The numbers are the weights

@@ -1,4 +1,4 @@
-"""Why a word was written: where it came from, what spoke for it, what caused it, and how early it was there.
+"""Explain why a word was written: its origins, what favoured it, what caused it, and at which layer it appeared.
 
 Each is a function on a model and ids: `source` up to [EOS], `target` from [SOS] to [EOS]. Steps count from 0 over the
 tokens after [SOS].

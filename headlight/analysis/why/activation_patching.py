@@ -1,4 +1,4 @@
-"""Activation patching: parts of one run are put into the run of another sentence, to find which of them matter.
+"""Activation patching: put parts of one run into the run of another sentence, to find the parts that matter.
 
 Method (Vig et al. 2020, "Investigating Gender Bias in Language Models Using Causal Mediation Analysis";
 Wang et al. 2023, "Interpretability in the Wild"). The model reads a corrupted source, which makes it prefer another
@@ -30,7 +30,7 @@ from torch import Tensor
 from headlight.analysis.passes import in_passes, rows_per_pass
 from headlight.analysis.sites import all_heads, attention_at, require_intervened_heads
 from headlight.analysis.why.logit_difference import require_step, require_token
-from headlight.analysis.why.patched import FORWARD, HEADS, PATTERN, STATE, Point, patched
+from headlight.analysis.why.patched import FEED_FORWARD, HEADS, PATTERN, STATE, Point, patched
 from transformer.decoding.search import allowed
 from transformer.model import Transformer
 from transformer.quoting import quoted
@@ -46,9 +46,9 @@ PARTS = ("heads", "patterns", "head tokens", "feed-forward", "states")
 class Corruption:
     """A source with a corrupted one, both read with the same `target`, from [SOS] to [EOS], up to `step`.
 
-    What is measured is the logit of the token that `target` has at `step`, less that of `instead`. If `step` is None,
-    it is the first at which the corrupted run prefers another token; if `instead` is None, it is that token. `pairs`
-    are the indices of tokens of `source` and `corrupted` that correspond; needed only if the lengths differ.
+    The measured number is the logit of the token of `target` at `step`, minus that of `instead`. Without `step`, it is
+    the first step at which the corrupted run prefers another token; without `instead`, it is that token. `pairs` are
+    the indices of corresponding tokens of `source` and `corrupted`, needed only if the lengths differ.
     """
 
     source: Sequence[int]
@@ -65,7 +65,7 @@ class Patching:
 
     Denoising: the share that comes back; 1 is the true run. Noising: the share that is lost; 1 is the corrupted run.
 
-    The dictionaries of parts that were not asked for are empty. NaN stands for heads that were pruned or not asked for,
+    The dictionaries of parts that were not requested are empty. NaN stands for heads that were pruned or not requested,
     and for source tokens that correspond to none of the corrupted source. `analysis.sites.by_kind` turns the shares of
     heads by site into [L, H].
     """
@@ -90,7 +90,7 @@ class _Patch(NamedTuple):
 
     point: Point
     head: int | None = None  # of heads and patterns
-    token: int | None = None  # of the true source or the target; None is all of them
+    token: int | None = None  # of the true source or the target; None for all tokens
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class _Runs:
     model: Transformer
     source: Sequence[int]
     corrupted: Sequence[int]
-    target: Sequence[int]  # up to the word in question, which is not read
+    target: Sequence[int]  # the tokens before the word in question
     pairs: Pairs
     direction: Direction
     tap: Tap | None = None  # intervenes in both runs
@@ -175,7 +175,7 @@ class _Runs:
         return [self._difference(last, written, instead) for last in states[:, -1]]
 
     def _indices(self, stack: str, token: int | None) -> tuple[Tensor, Tensor]:
-        """Return the indices of a token, or of all, in the recipient and in the donor."""
+        """Return the indices of a token, or of all tokens, in the recipient and in the donor."""
         pairs = [pair for pair in self.tokens(stack) if token is None or pair[0] == token]
         true, corrupted = torch.tensor(pairs, dtype=torch.long).T
         return (corrupted, true) if self.direction == "denoise" else (true, corrupted)
@@ -201,7 +201,7 @@ def patching(
     heads: Collection[Head] | None = None,
     tap: Tap | None = None,
 ) -> Patching:
-    """Exchange each of the asked parts between both runs, one at a time.
+    """Exchange each requested part between both runs, one at a time.
 
     `parts` are some of "heads", "patterns", "head tokens" (a head at one token), "feed-forward" and "states" (both at
     one token); of `heads` only, if given. Heads and patterns take a row of a batch for each head, the others a row for
@@ -251,7 +251,7 @@ def patching(
     restored = of_heads(HEADS) if "heads" in parts else {}
     patterns = of_heads(PATTERN) if "patterns" in parts else {}
     head_tokens = {site: of_head_tokens(site) for site in by_site} if "head tokens" in parts else {}
-    feed_forward = of_layers(FORWARD, layers) if "feed-forward" in parts else {}
+    feed_forward = of_layers(FEED_FORWARD, layers) if "feed-forward" in parts else {}
     states = of_layers(STATE, {stack: n + 1 for stack, n in layers.items()}) if "states" in parts else {}
     for (array, index, _), value in zip(cells, share([[patch] for _, _, patch in cells]), strict=True):
         array[index] = value
@@ -359,7 +359,7 @@ def _question(
     instead: int | None,
     tap: Tap | None = None,
 ) -> tuple[int, int]:
-    """Return the step and the token to compare with; an argument that is None is found by a run on `corrupted`."""
+    """Return the step and the token to compare with; a run on `corrupted` finds those that are None."""
     if step is not None:
         require_step(target, step)
     if instead is not None:
@@ -384,7 +384,7 @@ def _question(
 
 
 def _share(model: Transformer, corruption: Corruption, direction: Direction, tap: Tap | None) -> _Share:
-    """Check the arguments of `patching`, run both sentences, and return what computes the share that a part changes."""
+    """Check the arguments of `patching`, run both sentences, and return the function that computes shares."""
     require_intervened_heads(model, tap)
     _require([direction], ("denoise", "noise"), "direction")
     source, corrupted, target = corruption.source, corruption.corrupted, corruption.target

@@ -1,4 +1,4 @@
-"""Every measure of where a token came from, and how far each agrees with leaving source tokens out.
+"""All measures of where a token came from, and the agreement of each with leaving source tokens out.
 
 Shapes: S source tokens, T target tokens that are read, L layers, H heads.
 """
@@ -120,9 +120,9 @@ def integrated_steps(
 def correlations(origins: MeasuredOrigins, signed: bool = False) -> dict[str, list[float]]:
     """Return the rank correlation of each measure with leaving out, for each step of one translation.
 
-    What is compared is by how much the log-probability of a token changes. No measure but gradients has a sign, so a
-    source token that speaks against the written one counts like one that speaks for it; `signed` asks instead whether a
-    measure ranks those last.
+    Measures are compared with the absolute change of a token's log-probability: only gradients have a sign, so a source
+    token that makes the written token less likely counts like one that makes it more likely. With `signed`, such tokens
+    should rank last.
     """
     effect = origins.left_out if signed else np.abs(origins.left_out)
     return {

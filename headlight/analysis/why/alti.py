@@ -47,25 +47,25 @@ class LayerContributions(NamedTuple):
     around: np.ndarray  # [N]
 
 
-class TakenApart(NamedTuple):
+class AttentionSum(NamedTuple):
     """The output of an attention block at some of its queries, in float64: `parts` summed over K, plus `around`, plus
     `bias`, is `whole`.
     """
 
     queries: slice  # N of them
     by_head: Callable[[int], Tensor]  # a head's [N, K, M]; all heads sum to `parts`
-    parts: Tensor  # [N, K, M], what each token that is looked at gives
+    parts: Tensor  # [N, K, M], the contribution of each token that is looked at
     around: Tensor  # [N, M], the residual path
-    bias: Tensor  # [M] or [N, M], what belongs to no token
+    bias: Tensor  # [M] or [N, M], which belongs to no token
     whole: Tensor  # [N, M], as the model computed it
 
 
 class AttentionPass(NamedTuple):
-    """The attentions of one pass: what they looked at, and how much."""
+    """The patterns and values of all attentions in one pass."""
 
     patterns: dict[Site, Tensor]  # [H, N, K]
     values: dict[Site, Tensor]  # [H, K, D]
-    inputs: dict[Site, Inputs]  # what the patterns were computed from, before any change
+    inputs: dict[Site, Inputs]  # from which the patterns were computed, before any intervention
 
 
 @torch.no_grad()
@@ -86,11 +86,11 @@ def projected(model: Transformer, site: Site, values: Tensor) -> Tensor:
     return values.double() @ attention_at(model, site).outputs_by_head().double()
 
 
-def taken_apart(passed: Stream, heads: AttentionPass, site: Site) -> Iterator[TakenApart]:
-    """Yield an attention block with its residual path and its norm as the sum of what each token gives, a few queries
-    at a time, since all [N, K, M] at once would take gigabytes.
+def attention_sums(passed: Stream, heads: AttentionPass, site: Site) -> Iterator[AttentionSum]:
+    """Yield an attention block, with its residual path and its norm, as a sum over tokens, a few queries at a time:
+    all [N, K, M] at once would take gigabytes.
 
-    Where the norm stands after the block, its scale is held at the value that it had.
+    In post-norm, the scale of the norm is frozen at its value in this pass.
     """
     attention, model = attention_at(passed.model, site), passed.model
     block = layer_blocks(passed, site.stack, site.layer)[site.kind]
@@ -113,14 +113,14 @@ def taken_apart(passed: Stream, heads: AttentionPass, site: Site) -> Iterator[Ta
             output = weights[head][..., None] * moved[head]
             return output if norm is None else norm.linear(output)
 
-        yield TakenApart(queries, by_head, parts, around, bias, after)
+        yield AttentionSum(queries, by_head, parts, around, bias, after)
 
 
 def shares(parts: Tensor, total: Tensor) -> Tensor:
     """Return the share of each of the parts [N, K, M] in the whole [N, M]: [N, K], with rows that sum to 1.
 
-    A share is how much nearer the part brings the rest to the whole y, max(0, |y| - |y - part|) in the 1-norm, over the
-    sum of its row (equations 6 and 7 of Ferrando, Gállego and Costa-jussà). A row of which no part is nearer is 0.
+    A share is max(0, |y| - |y - part|) in the 1-norm, where y is the whole, divided by the sum of its row (equations 6
+    and 7 of Ferrando, Gállego and Costa-jussà). A row without a positive share is 0.
     """
     nearer = _nearer(parts, total[:, None])
     return nearer / nearer.sum(-1, keepdim=True).clamp(min=torch.finfo(nearer.dtype).tiny)
@@ -195,44 +195,44 @@ def head_contributions(
 def _own_shares(passed: Stream, heads: AttentionPass, site: Site) -> Tensor:
     """Return the shares of a self-attention block, where the residual path belongs to the token itself: [N, N]."""
     mixed = _block_shares(passed, heads, site)
-    return mixed + torch.diag(1.0 - mixed.sum(-1))  # where nothing brings it nearer, the token stays itself
+    return mixed + torch.diag(1.0 - mixed.sum(-1))  # a row without a positive share belongs to its own token
 
 
 def _block_shares(passed: Stream, heads: AttentionPass, site: Site) -> Tensor:
     """Return the shares of the tokens that a block looks at, [N, K]; in self-attention with the residual path of the
     token itself, in cross-attention without.
     """
-    return torch.cat([_token_shares(apart, site)[0].cpu() for apart in taken_apart(passed, heads, site)])
+    return torch.cat([_token_shares(block, site)[0].cpu() for block in attention_sums(passed, heads, site)])
 
 
-def _token_shares(apart: TakenApart, site: Site) -> tuple[Tensor, Tensor]:
-    """Return the shares of the tokens [N, K], and what belongs to each [N, K, M]; see `_block_shares`."""
+def _token_shares(block: AttentionSum, site: Site) -> tuple[Tensor, Tensor]:
+    """Return the shares of the tokens [N, K], and the part of each [N, K, M]; see `_block_shares`."""
     if site.kind == CROSS:
-        return shares(torch.cat([apart.parts, apart.around[:, None]], 1), apart.whole)[:, :-1], apart.parts
-    query = torch.arange(len(apart.whole))
-    apart.parts[query, query + apart.queries.start] += apart.around
-    return shares(apart.parts, apart.whole), apart.parts
+        return shares(torch.cat([block.parts, block.around[:, None]], 1), block.whole)[:, :-1], block.parts
+    query = torch.arange(len(block.whole))
+    block.parts[query, query + block.queries.start] += block.around
+    return shares(block.parts, block.whole), block.parts
 
 
 def _head_shares(passed: Stream, heads: AttentionPass, site: Site) -> tuple[Tensor, Tensor]:
     """Return the shares of each head [H, N, K], and those of the residual path [N]."""
     count, by_query = attention_at(passed.model, site).n_heads, []
-    for apart in taken_apart(passed, heads, site):
-        mixed, parts = _token_shares(apart, site)
+    for block in attention_sums(passed, heads, site):
+        mixed, parts = _token_shares(block, site)
         nearer, lengths = [], []
         for head in range(count):
-            output = apart.by_head(head)
+            output = block.by_head(head)
             nearer.append(_nearer(output, parts))
             lengths.append(output.abs().sum(-1))
-        if site.kind == SELF:  # what goes around is one more part of the token's own vector
+        if site.kind == SELF:  # the residual path is one more part of the token's own vector
             query = torch.arange(len(mixed))
-            token, own = query + apart.queries.start, parts.new_zeros(2, *mixed.shape)
-            own[0, query, token] = _nearer(apart.around, parts[query, token])
-            own[1, query, token] = apart.around.abs().sum(-1)
+            token, own = query + block.queries.start, parts.new_zeros(2, *mixed.shape)
+            own[0, query, token] = _nearer(block.around, parts[query, token])
+            own[1, query, token] = block.around.abs().sum(-1)
             nearer.append(own[0])
             lengths.append(own[1])
         towards, size = torch.stack(nearer), torch.stack(lengths)
-        towards = torch.where(towards.sum(0) > 0, towards, size)  # all lead away: by their lengths
+        towards = torch.where(towards.sum(0) > 0, towards, size)  # by length where no part leads towards the sum
         by_query.append((mixed * towards / towards.sum(0).clamp(min=torch.finfo(mixed.dtype).tiny))[:count].cpu())
     by_head = torch.cat(by_query, 1)
     return by_head, 1.0 - by_head.sum((0, -1))

@@ -37,9 +37,9 @@ def decoder_lens(
     longest: int | None = None,
     tap: Tap | None = None,
 ) -> DecoderLens:
-    """Give the decoder each encoder layer's states, through the encoder's final norm where it has one.
+    """Translate with the states of each encoder layer, after the encoder's final norm if it has one.
 
-    What is `written` is greedy, at most `longest` tokens (twice those of `target` and ten more if not given);
+    The translations are greedy, of at most `longest` tokens (by default twice those of `target` and ten more);
     `log_probs` are those of `target`, which runs from [SOS] to [EOS]. As with the logit lens, an early layer was
     trained to be read by the next one. `tap` intervenes in every pass. Raises ValueError for an intervention on a head
     that the model lacks.
@@ -68,7 +68,7 @@ def decoder_lens(
 def _greedy(
     model: Transformer, memory: Tensor, src: Tensor, start: Sequence[int], longest: int, tap: Tap | None
 ) -> Tensor:
-    """Return the most probable token after another, each row until its [EOS]: what was written after [SOS]."""
+    """Decode each row greedily until its [EOS], and return the ids after [SOS]."""
     config = model.config
     tgt = torch.tensor([start], device=src.device).expand(len(src), -1)
     ended = torch.zeros(len(src), dtype=torch.bool, device=src.device)

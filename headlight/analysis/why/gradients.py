@@ -1,4 +1,4 @@
-"""Attribution by gradients: how much each token's embedding adds to a logit, to first order and along a path.
+"""Gradient attribution: how much each token's embedding adds to a logit, to first order and along a path.
 
 Shapes: B points of a path, S source tokens, T target tokens that are read, N tokens of a stack, M = d_model.
 """
@@ -19,7 +19,7 @@ from transformer.model import Decoder, Encoder, Transformer
 from transformer.taps import Tap
 from transformer.yielding import yield_turn
 
-PATH_POINTS = 64  # at which integrated gradients take the gradient, unless told otherwise
+PATH_POINTS = 64  # the default number of points of integrated gradients
 
 
 class InputGradients(NamedTuple):
@@ -34,7 +34,7 @@ class IntegratedGradients(NamedTuple):
 
     source: np.ndarray  # [S]
     prefix: np.ndarray  # [step + 1]
-    difference: float  # the model's own: the logit of the sentence less that of average tokens
+    difference: float  # the model's logit for the sentence minus that for average tokens
 
     @property
     def total(self) -> float:
@@ -78,9 +78,9 @@ def integrated_gradients(
     `instead`.
 
     Sundararajan, Taly and Yan 2017, "Axiomatic Attribution for Deep Networks": the gradient at `points` points between
-    a baseline and the input (the midpoint rule), times what the input has more than the baseline. By completeness, the
-    parts sum to what the logit gains from the baseline to the input, up to an error that falls with more points and
-    that the result tells. The baseline has the mean of the vocabulary's embeddings for every token, at the same
+    a baseline and the input (the midpoint rule), times input minus baseline. By completeness, the parts sum to the
+    difference of the logits at input and baseline, up to an error that falls with more points; `total` and `difference`
+    show it. The baseline has the mean of the vocabulary's embeddings for every token, at the same
     positions: from vectors of 0, as in the paper, a norm leaves nearly all change to the first bit of the path.
 
     The other arguments and errors are those of `gradient_times_input`; also raises ValueError for no points.

@@ -1,4 +1,4 @@
-"""Ablation of heads: the loss of a translation when zero, the mean, or another sentence's output replaces a head's.
+"""Ablate heads: replace each head's output by zeros, its mean or its output for another sentence.
 
 Shapes: B rows, H heads, N tokens of a stack, T written tokens, D = d_head.
 """
@@ -22,7 +22,7 @@ from transformer.taps import Site, Tap
 
 Ablation = Literal["zero", "mean", "resample"]
 ABLATIONS = ("zero", "mean", "resample")
-DRAWS = 10  # references that a head's output is taken from, where it is resampled
+DRAWS = 10  # references from which a head's output is resampled
 Pair = tuple[Sequence[int], Sequence[int]]  # a source up to [EOS], and a target from [SOS] to [EOS]
 
 
@@ -125,7 +125,7 @@ def _replacements(
 
 
 def _lengths(pair: Pair) -> dict[str, int]:
-    """Return how many tokens each stack reads of a source and its target."""
+    """Return how many tokens each stack reads."""
     return {"encoder": len(pair[0]), "decoder": len(pair[1]) - 1}
 
 

@@ -48,11 +48,11 @@ def leave_one_out(
 def value_zeroing(
     model: Transformer, source: Sequence[int], target: Sequence[int], tap: Tap | None = None
 ) -> Contributions:
-    """Return the shares of earlier tokens in each step, by how far each layer's output turns with their values zero.
+    """Return the shares of earlier tokens in each step, by how much zeroing their values turns each layer's output.
 
-    Mohebbi et al. 2023, "Quantifying Context Mixing in Transformers": the token is still looked at, but hands over
-    nothing; the cosine distance between what the layer leaves then and what it leaves otherwise, divided by the sum
-    of its row. Layers are multiplied as in `contributions`, half of each being the residual connection, as in rollout
+    Mohebbi et al. 2023, "Quantifying Context Mixing in Transformers": the token keeps its attention, but its value is
+    zero; a share is the cosine distance between the layer's outputs with and without the value, divided by the sum of
+    its row. Layers are multiplied as in `contributions`, half of each being the residual connection, as in rollout
     (Abnar and Zuidema 2020). Following it through an encoder and a decoder is ours: the paper has encoders only.
     `tap` intervenes in every pass.
     """
@@ -133,7 +133,7 @@ def _distances(passed: Stream, count: int, without: Callable[[Sequence[int]], Te
 
 
 def _shares(distances: np.ndarray) -> np.ndarray:
-    """Return rows divided by their sum; a row in which nothing turns belongs to its own token."""
+    """Return rows divided by their sum; a row of zeros belongs to its own token."""
     total = distances.sum(-1, keepdims=True)
     rows = np.eye(*distances.shape)
     return np.divide(distances, total, out=rows, where=total > 0)

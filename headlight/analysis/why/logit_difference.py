@@ -1,10 +1,10 @@
-"""Why this word rather than that one: the difference of their two logits, taken apart.
+"""Decompose the difference of two logits: why one word was written and not another.
 
 The last state of the decoder is a sum of what the embedding and every head, feed-forward network and bias before it
 wrote into the residual stream, and a logit is a product with it: the direct logit attribution of Elhage et al. 2021,
-"A Mathematical Framework for Transformer Circuits". What a part does by way of others that read it is counted as
-theirs. Norms divide by a number that all parts have in common; it is held at the value that it had. So is the factor by
-which the activation of BERT's output transform multiplies each number.
+"A Mathematical Framework for Transformer Circuits". Indirect effects, by way of later parts, are counted as those of
+the later parts. The scale of each norm is frozen at its value in the pass, and so is the factor by which the activation
+of BERT's output transform multiplies each number.
 
 Shapes: L decoder layers, H heads, T target tokens that are read, M = d_model, P parts.
 """
@@ -38,12 +38,12 @@ class Contrast(NamedTuple):
     step: int
     written: int
     instead: int
-    difference: float  # the model's own
+    difference: float  # computed by the model
     parts: dict[str, np.ndarray]
 
     @property
     def total(self) -> float:
-        """The sum of the parts; how far it is from `difference` is the error of taking it apart."""
+        """The sum of the parts; its distance from `difference` is the error of the decomposition."""
         return float(sum(part.sum() for part in self.parts.values()))
 
 
@@ -64,7 +64,7 @@ def require_token(model: Transformer, token: int) -> None:
 def contrast(
     model: Transformer, source: Sequence[int], target: Sequence[int], step: int, instead: int, tap: Tap | None = None
 ) -> Contrast:
-    """Take apart the logit of the token written at `step`, less that of `instead`.
+    """Decompose the logit of the token written at `step`, minus that of `instead`.
 
     `source` are ids up to [EOS], `target` from [SOS] to [EOS]; steps count from 0 over the tokens after [SOS]. `tap`
     intervenes in the pass, so that the parts are those of the model with the intervention. Raises ValueError for a step

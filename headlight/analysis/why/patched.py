@@ -1,4 +1,4 @@
-"""A pass in which a caller may exchange heads, patterns, feed-forward outputs and states, as activation patching does.
+"""Run a pass in which heads, patterns, feed-forward outputs and states can be exchanged, as in activation patching.
 
 Shapes: B rows, S source tokens, T target tokens that are read, N tokens of a stack, H heads, D = d_head, M = d_model.
 """
@@ -18,12 +18,12 @@ from transformer.model import Transformer
 from transformer.taps import Tap
 from transformer.yielding import yield_turn
 
-HEADS, PATTERN, FORWARD, STATE = "heads", "pattern", "feed-forward", "state"
+HEADS, PATTERN, FEED_FORWARD, STATE = "heads", "pattern", "feed-forward", "state"
 
 
 class Point(NamedTuple):
-    """A point of the network: the heads of an attention [B, H, N, D], their patterns [B, H, Q, K], what a feed-forward
-    network gives [B, N, M], or the residual stream [B, N, M].
+    """A point of the network: the heads of an attention [B, H, N, D], their patterns [B, H, Q, K], the output of a
+    feed-forward network [B, N, M], or the residual stream [B, N, M].
 
     Layers count from 0; a state's layer 0 is the embedding, and its layer i what layer i - 1 leaves.
     """
@@ -69,7 +69,7 @@ def patched(
         assert isinstance(layer, EncoderLayer)
         around_attention, around_feed_forward = layer.residuals
         x = around_attention(x, attention(layer.attention, None, read))
-        x = feed_forward(layer, around_feed_forward, Point(FORWARD, "encoder", number), x)
+        x = feed_forward(layer, around_feed_forward, Point(FEED_FORWARD, "encoder", number), x)
     memory = model.encoder.norm(x)
     x = exchange(Point(STATE, "decoder", 0), model.decoder.embedding(tgt))
     for number, layer in enumerate(model.decoder.layers):
@@ -77,6 +77,6 @@ def patched(
         around_self, around_cross, around_feed_forward = layer.residuals
         x = around_self(x, attention(layer.self_attention, None, written))
         x = around_cross(x, attention(layer.cross_attention, memory, read))
-        x = feed_forward(layer, around_feed_forward, Point(FORWARD, "decoder", number), x)
+        x = feed_forward(layer, around_feed_forward, Point(FEED_FORWARD, "decoder", number), x)
     last: Tensor = model.decoder.norm(x)
     return last

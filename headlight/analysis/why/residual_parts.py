@@ -1,4 +1,4 @@
-"""The residual stream as a sum: what the embedding, the positions, and each head, network and bias wrote into it.
+"""Decompose the residual stream into what the embedding, the positions, and each head, network and bias wrote into it.
 
 Every norm on the way is linear once its scale is held at the value that it had (`frozen`), so the images of the parts
 add up to the image of the sum: for post-norm, pre-norm and RMS norm alike.
@@ -62,7 +62,7 @@ def residual_parts(
             if until == (layer, name):
                 return _bias_last(_through(residual.norm, before, parts) if residual.norm_first else parts)
             output, around = blocks[name].output[tokens].double(), residual.shortcut(before)
-            if not residual.connected:  # what was in the stream before is not in it any more
+            if not residual.connected:  # the block replaces the stream
                 parts = {writer: torch.zeros_like(part) for writer, part in parts.items()}
             if name == FEED_FORWARD:
                 parts[Writer(stack, name, layer)] = output

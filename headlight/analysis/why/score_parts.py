@@ -1,4 +1,4 @@
-"""Why a head looks there: its score of a key, split exactly into pairs of writers.
+"""Split a head's score of a key exactly into pairs of writers, to explain why the head looks there.
 
 A score is bilinear in the vectors that its query and its key come from: q · k / √d. Both vectors are sums of what each
 writer contributed (`residual_parts`), the scales of the norms held at the values that they had. So the score is the sum
@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from headlight.analysis.passes import slices
-from headlight.analysis.sites import attention_at, require_kept
+from headlight.analysis.sites import attention_at, require_unpruned
 from headlight.analysis.stream import CROSS, Stream, stream
 from headlight.analysis.why.alti import heads_of
 from headlight.analysis.why.residual_parts import Parts, Writer, residual_parts
@@ -27,7 +27,7 @@ from transformer.attention import MultiHeadAttention
 from transformer.taps import Site, Tap
 from transformer.translator import Translator
 
-Relative = int | Literal["mean"] | None  # another key; the mean over the keys that the query may see; nothing
+Relative = int | Literal["mean"] | None  # another key, the mean over the keys that the query may see, or nothing
 
 
 class Pair(NamedTuple):
@@ -112,7 +112,7 @@ def score_parts_of(
 ) -> ScoreParts:
     """Split a score as `score_parts` does, in a pass that is already recorded."""
     model, attention = passed.model, attention_at(passed.model, site)
-    require_kept(attention, head)
+    require_unpruned(attention, head)
     heads, block = heads_of(passed), (site.layer, site.kind)
     inputs = heads.inputs[site]
     visible = inputs.mask.expand(1, 1, inputs.q.size(2), inputs.k.size(2))[0, 0]

@@ -1,4 +1,4 @@
-"""The parts of a score in words: the names of writers, and a sentence that says what the numbers say."""
+"""The parts of a score in words: the names of writers, and sentences about the largest parts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from headlight.analysis.why.score_parts import ScoreParts
 from headlight.formatting import percent, signed
 from headlight.language import gettext, translatable
 
-_NAMES = {
+_WRITER_NAMES = {
     EMBEDDING: translatable("the token's embedding"),
     POSITION: translatable("the position"),
     BIAS: translatable("the biases"),
@@ -22,9 +22,10 @@ MIN_MAIN_SHARE = 0.5  # of the sum of the pairs with the score's sign: the share
 
 
 def writer_name(writer: Writer) -> str:
-    """Return what wrote, as a sentence names it: "encoder layer 2, head 2"; layers and heads count from 1."""
+    """Return the name of a writer within a sentence: "encoder layer 2, head 2"; layers and heads count from 1."""
     layer, head = writer.layer + 1, writer.head + 1
-    return gettext(_NAMES.get(writer.part) or _NAMES[f"{writer.stack} {writer.part}"], layer=layer, head=head)
+    name = _WRITER_NAMES.get(writer.part) or _WRITER_NAMES[f"{writer.stack} {writer.part}"]
+    return gettext(name, layer=layer, head=head)
 
 
 def score_sentences(parts: ScoreParts, query: str, key: str, rather: str | None = None) -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 
 from headlight.analysis import passes
 from headlight.analysis.atlas import Atlas, faithfulness, parts_of
-from headlight.analysis.atlas.roles import MIN_OBSERVATIONS, roles, shows, since
+from headlight.analysis.atlas.roles import MIN_OBSERVATIONS, extreme_sentences, roles, since
 from tests.analysis.measured import TEXTS, measured, pairs
 from tests.small import small_checkpoint
 from transformer import Translator
@@ -76,7 +76,7 @@ def test_the_sentences_that_show_a_measure_best_and_worst(small: Checkpoint, mea
         alone = measured(small, lambda pair=pair: [pair], sample=0)
         errors.append(alone.heads["cross"]["alignment"].mean[1, 0])
     assert len(set(errors)) > 1
-    best, worst = shows(measured_atlas, "cross", 1, 0, "alignment")
+    best, worst = extreme_sentences(measured_atlas, "cross", 1, 0, "alignment")
     assert best.value == pytest.approx(min(errors), abs=1e-6) and worst.value == pytest.approx(max(errors), abs=1e-6)
     assert errors[best.position % len(TEXTS)] == min(errors) and errors[worst.position % len(TEXTS)] == max(errors)
     assert measured_atlas.examples[best.position].source == TEXTS[best.position % len(TEXTS)][0]

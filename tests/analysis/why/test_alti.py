@@ -6,7 +6,7 @@ import torch
 
 from headlight.analysis import contributions, head_contributions, layer_contributions
 from headlight.analysis.stream import Stream, layer_blocks, stream
-from headlight.analysis.why.alti import heads_of, taken_apart
+from headlight.analysis.why.alti import attention_sums, heads_of
 from tests.analysis.why.models import NAMES, SRC, TGT, build
 from tests.small import id_rows, small_checkpoint
 from transformer.model import Transformer
@@ -24,10 +24,10 @@ def passed(request: pytest.FixtureRequest) -> Stream:
 def test_the_vectors_of_every_block_sum_to_what_leaves_it(passed: Stream) -> None:
     heads = heads_of(passed)
     for site in passed.model.sites():
-        for apart in taken_apart(passed, heads, site):
-            by_head = sum(apart.by_head(head) for head in range(len(heads.patterns[site])))
-            assert (by_head - apart.parts).abs().max() < 1e-5, site
-            assert (apart.parts.sum(1) + apart.around + apart.bias - apart.whole).abs().max() < 1e-5, site
+        for block in attention_sums(passed, heads, site):
+            by_head = sum(block.by_head(head) for head in range(len(heads.patterns[site])))
+            assert (by_head - block.parts).abs().max() < 1e-5, site
+            assert (block.parts.sum(1) + block.around + block.bias - block.whole).abs().max() < 1e-5, site
 
 
 def test_shares_are_not_negative_and_sum_to_1(passed: Stream) -> None:
@@ -46,7 +46,7 @@ def slowly(passed: Stream, site: Site) -> tuple[np.ndarray, np.ndarray]:
     """The shares of one block by loops, from the weights: [N, K], of cross-attention with the way around as the last;
     and those of its heads [H, N, K].
 
-    Shares no code with `taken_apart`: the norm is undone by what it makes of the sum with and without a part.
+    Shares no code with `attention_sums`: the norm is undone by what it makes of the sum with and without a part.
     """
     residual = passed.residuals(site.stack, site.layer)[site.kind][0]
     module = [m for m in passed.model.modules() if getattr(m, "site", None) == site][0]
@@ -163,8 +163,8 @@ def test_interventions_are_taken_apart_as_they_were_computed(name: str) -> None:
         torch.testing.assert_close(model.output(passed.decoder.last), logits)
     heads = heads_of(passed)
     for site in model.sites():
-        for apart in taken_apart(passed, heads, site):
-            assert (apart.parts.sum(1) + apart.around + apart.bias - apart.whole).abs().max() < 1e-5, site
+        for block in attention_sums(passed, heads, site):
+            assert (block.parts.sum(1) + block.around + block.bias - block.whole).abs().max() < 1e-5, site
     only = layer_contributions(model, SRC, TGT, cross, tap).heads[1]
     assert only[:, 1:].max() == 0 and only[:, 0].max() > 0  # the head looks at the first token alone
     with pytest.raises(ValueError, match="for head 7"):

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from headlight.charts.colours import LESS, MORE, OKABE_ITO, THEMES, lookup
+from headlight.charts.colours import LESS_COLOUR, MORE_COLOUR, OKABE_ITO, THEMES, lookup
 
 ROOT = Path(__file__).resolve().parents[3]
 CONFIG = tomllib.loads((ROOT / ".streamlit/config.toml").read_text("utf-8"))["theme"]
@@ -79,7 +79,7 @@ def test_what_pages_draw_as_html(name: str) -> None:
     pairs = re.findall(r"--theme-(\w+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)", sheet)
     colours = {variable: light if name == "light" else dark for variable, light, dark in pairs}
     assert len(colours) == 7 and colours.items() <= vars(THEMES[name]).items()
-    assert f"--theme-less: {LESS}; --theme-more: {MORE};" in sheet
+    assert f"--theme-less: {LESS_COLOUR}; --theme-more: {MORE_COLOUR};" in sheet
 
 
 def contrast(one: str, other: str) -> float:

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from headlight import checkpoints
 from headlight.analysis.similar import SimilarToken, TokenSite, index, open_index
-from headlight.analysis.similar.token_index import Marked
+from headlight.analysis.similar.token_index import MarkedSentence
 from headlight.formatting import signed
 from tests.small import TEXTS, small_checkpoint
 from tests.ui.pages import page_at, ran
@@ -120,7 +120,7 @@ def test_a_model_that_is_broken_on_purpose_has_no_similar_places() -> None:
 
 def test_groups_are_in_order_of_their_size_and_nothing_in_them_is_markup() -> None:
     def token(translated: str, word: str) -> SimilarToken:
-        return SimilarToken(0.5, "", "", "", Marked("<i>", word, "&"), translated)
+        return SimilarToken(0.5, "", "", "", MarkedSentence("<i>", word, "&"), translated)
 
     body = groups_html([token("<b>", "x"), token("y", "<script>"), token("y", "z"), token("", "q")])
     assert re.findall(r'<h4><span dir="auto">(.*?)</span>', body) == ["y", "&lt;b&gt;", "no word"]
