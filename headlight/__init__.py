@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 __version__ = "1.0.0"
 
-# Where each name comes from; imported when it is first asked for, since torch alone takes seconds.
-_FROM = {
+# The module of each name, imported on first access, since torch alone takes seconds to import.
+_ORIGINS = {
     "Trace": "transformer:Trace",
     "Transformer": "transformer:Transformer",
     "Translator": "transformer:Translator",
@@ -57,9 +57,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _FROM:
+    if name not in _ORIGINS:
         raise AttributeError(f"module 'headlight' has no attribute {name!r}")
-    home, _, attribute = _FROM[name].partition(":")
+    home, _, attribute = _ORIGINS[name].partition(":")
     module = import_module(home)
     return getattr(module, attribute) if attribute else module
 

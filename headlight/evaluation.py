@@ -22,22 +22,22 @@ from transformer.training.loop import batch_loss
 from transformer.translator import Translator
 from transformer.yielding import yield_turn
 
-MIN_SENTENCES = 100  # on fewer, each of them moves a score by a percent and more
+MIN_SENTENCES = 100  # with fewer, a single sentence changes a score by more than a percent
 
 
 @dataclass(frozen=True)
 class Evaluation:
     """`loss` is in nats a token, without smoothing; `bleu` and `chrf` run from 0 to 100, `exact` is a share.
 
-    `pronouns` is how many of a grammar's pronouns were resolved (`count_resolved`), and of how many that the target
-    shows; else None.
+    `pronouns` is how many of a grammar's pronouns were resolved (`count_resolved`) and how many were resolvable; None
+    for other corpora.
     """
 
     loss: float
     bleu: float
     chrf: float
     exact: float
-    signature: str  # what sacrebleu says of how BLEU was computed
+    signature: str  # sacreBLEU's description of how BLEU was computed
     translations: list[str] = field(default_factory=list, repr=False)
     pronouns: tuple[int, int] | None = None
     parts: dict[str, Evaluation] = field(default_factory=dict, repr=False)  # of a mixture: by the corpora's names
@@ -70,9 +70,9 @@ class Evaluation:
 class Evaluator:
     """A set of pairs to evaluate on: sources and references as text, and both as ids.
 
-    Pairs with the same source are several translations of it: the source is translated once, and scored against all.
-    `origins` names the corpus of each pair, where they come from several; each of those is scored for itself as well.
-    `lines` are those of the pairs in their corpus; of the pairs with the same source, the first is kept.
+    Pairs with the same source are references of one translation. `origins` names the corpus of each pair in a mixture;
+    each corpus is also scored separately. `lines` are the pairs' line numbers in their corpus; pairs with the same
+    source share the first.
     """
 
     def __init__(
@@ -190,7 +190,7 @@ def _fitting(checkpoint: Checkpoint, name: str, pairs: list[Pair]) -> list[Pair]
 
 
 def _gold(pairs: Iterable[Pair]) -> dict[tuple[str, str], GoldPair]:
-    """Return the truth about the pairs of grammars, alone or in a mixture, by origin and source."""
+    """Return the gold of pairs from grammars, alone or in a mixture, by origin and source."""
     if isinstance(pairs, GoldCorpus):
         return {("", gold.source): gold for gold in pairs.gold()}
     if isinstance(pairs, Mixture):

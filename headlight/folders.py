@@ -1,7 +1,8 @@
 """The folders of models, lessons, runs and classes.
 
-In a clone of the repository, they are beside the code. An installed package contains what ships, and what its user
-imports and trains goes to a folder of the user's own. HEADLIGHT_CHECKPOINTS and the like name other folders.
+In a clone of the repository, the folders are beside the code. In an installed package, they ship with the code, except
+those for imported and trained models, which are in the user's data folder. HEADLIGHT_CHECKPOINTS and other environment
+variables name other folders.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ from pathlib import Path
 
 from platformdirs import user_data_path
 
-ROOT = Path(__file__).resolve().parents[1]  # what holds the package: a clone, or site-packages
+ROOT = Path(__file__).resolve().parents[1]  # the folder with the package: a clone, or site-packages
 CLONE = (ROOT / "app.py").exists() and (ROOT / "pyproject.toml").exists()
 APP = ROOT if CLONE else ROOT / "headlight" / "app"  # app.py, with what it needs beside it
-OWN = ROOT if CLONE else user_data_path("headlight", appauthor=False)
-COMMAND = "python -m headlight" if CLONE else "headlight"  # what a person types
+USER_FOLDER = ROOT if CLONE else user_data_path("headlight", appauthor=False)
+COMMAND = "python -m headlight" if CLONE else "headlight"  # as a person types it
 EXERCISES = APP / "docs" / "exercises"
 GLOSSARY = APP / "docs" / "glossary.md"
 CONCEPTS = APP / "docs" / "concepts.md"
@@ -41,17 +42,17 @@ def lessons() -> Path:
 
 
 def translated_lesson(original: Path, language: str) -> Path:
-    """Return where a lesson's translation is: beside the folder of the original, in that of the language."""
+    """Return the path of a lesson's translation: in the folder of the language, beside the original's folder."""
     return original.parent.parent / language / original.name
 
 
 def models() -> Path:
     """Return the folder of imported models."""
-    return _folder("models", OWN)
+    return _folder("models", USER_FOLDER)
 
 
 def runs() -> Path:
-    return _folder("runs", OWN)
+    return _folder("runs", USER_FOLDER)
 
 
 def classes() -> Path:
@@ -66,7 +67,7 @@ def lesson(path: Path) -> Path:
 
 def data() -> Path:
     """Return the folder into which corpora are downloaded."""
-    return Path("data") if CLONE else OWN / "data"
+    return Path("data") if CLONE else USER_FOLDER / "data"
 
 
 def written(path: str) -> Path:

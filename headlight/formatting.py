@@ -69,8 +69,8 @@ def probability_text(probability: float) -> str:
 def signed(value: float, plus: bool = False, decimals: int | None = None) -> str:
     """Write a number with a real minus: "−5.30", "−0.020", "−3.9e−6"; "–" for NaN.
 
-    It has the given decimals, or else two, and more for a small number, so that two digits are left of it; a number
-    below a millionth is a rounding error, and is "0.00". `plus` puts a sign before positive numbers too. Zero has none.
+    By default it has two decimals, and more for a small number, so that two digits are left; a number below a millionth
+    is a rounding error, written "0.00". `plus` puts a sign before positive numbers, too. Zero has no sign.
     """
     if math.isnan(value):
         return "–"
@@ -160,7 +160,7 @@ def both(first: int, second: int) -> str:
 
 
 def on_sentences(count: object) -> str:
-    """Write what a score was measured on, "on 1,014 sentences"; nothing where the count is not known."""
+    """Write the size of a score's test set, "on 1,014 sentences"; "" where it is not known."""
     return f"on {plural(count, 'sentence')}" if type(count) is int else ""
 
 
@@ -168,24 +168,24 @@ def on_sentences(count: object) -> str:
 
 Cell = str | float | None
 
-SIGNS = "=+-@＝＋－＠"  # what spreadsheets take for the beginning of a formula; the wide ones are East Asian
-# Where a cell may begin: at the beginning of a text, or inside it where a spreadsheet has another separator
-# than we do, as many countries' settings have it; and what may be skipped on the way to a formula.
-BEGINNING = re.compile(rf'((?:^|[;\t\r\n])[\s"\0\u200b\ufeff]*)(?=[{SIGNS}])')
+FORMULA_SIGNS = "=+-@＝＋－＠"  # begin a formula in spreadsheets; the wide ones do in East Asian versions
+# A possible start of a formula: at the beginning of a text, or after a character that separates cells or rows in some
+# countries' settings, followed by characters that spreadsheets skip.
+FORMULA_START = re.compile(rf'((?:^|[;\t\r\n])[\s"\0\u200b\ufeff]*)(?=[{FORMULA_SIGNS}])')
 
 
 def plain_label(label: str) -> str:
-    """Return a token's label without the sign for a space, unless it is nothing else."""
+    """Return a token's label without the sign for a space, unless the label is only that sign."""
     return label.replace(SPACE, "").strip() or label
 
 
 def csv_text(rows: Iterable[Iterable[Cell]]) -> str:
     """Return rows as CSV, each ended by CR LF. A number stays one, with every digit; None is an empty cell."""
     out = io.StringIO()
-    # Lines end as the format says: with another ending, the writer leaves a CR inside a text, where a row would end.
+    # Rows must end in CR LF, as the format says: with another ending, the writer would not quote a CR inside a text.
     csv.writer(out, quoting=csv.QUOTE_NONNUMERIC).writerows(map(_cell, row) for row in rows)
     return out.getvalue()
 
 
 def _cell(value: Cell) -> Cell:
-    return BEGINNING.sub(r"\1'", value) if isinstance(value, str) else value
+    return FORMULA_START.sub(r"\1'", value) if isinstance(value, str) else value

@@ -32,7 +32,7 @@ LESSON_TERMS = (
     "greedy decoding",
     "beam search",
     "snapshot",
-)  # that the introduction of a lesson's step explains
+)  # explained in the introductions of a lesson's steps
 TRANSLATED_TERMS = (
     *LESSON_TERMS,
     "special token",
@@ -47,8 +47,8 @@ TRANSLATED_TERMS = (
     "sequence log-probability",
     "hypothesis",
     "candidate",
-)  # that pages in every language explain
-_WORD = r"\w\u0900-\u0963\u0966-\u097f-"  # the signs of Devanagari, without its danda, are parts of words too
+)  # explained on pages in every language
+_WORD_CHARACTERS = r"\w\u0900-\u0963\u0966-\u097f-"  # with the signs of Devanagari, but not its danda
 
 
 @cache
@@ -64,9 +64,9 @@ def glossary() -> dict[str, str]:
 
 
 def term(name: str, text: str | None = None, *, as_html: bool = False) -> str:
-    """Return a term of the glossary as a link that explains it, in Markdown or HTML; `text` is what it is called there.
+    """Return a term of the glossary as a link that explains it, in Markdown or HTML; `text` is the text of the link.
 
-    Raises KeyError for what the glossary does not have.
+    Raises KeyError for a term that is not in the glossary.
     """
     meaning, text = gettext(glossary()[name]), text or forms(name)[0]
     address = "#term-" + re.sub(r"\W+", "-", name.lower()).strip("-")
@@ -95,4 +95,5 @@ def explained(text: str, *names: str) -> str:
             del waiting[form]
         return term(name, match[0])
 
-    return re.sub(rf"`[^`]*`|(?<![{_WORD}])(?P<name>{either})(?![{_WORD}])", link, text, flags=re.IGNORECASE)
+    word = rf"(?<![{_WORD_CHARACTERS}])(?P<name>{either})(?![{_WORD_CHARACTERS}])"
+    return re.sub(rf"`[^`]*`|{word}", link, text, flags=re.IGNORECASE)

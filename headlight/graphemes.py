@@ -1,4 +1,4 @@
-"""Split texts of any script into graphemes, the units that a reader sees as one letter, and tell which way they run.
+"""Split texts of any script into graphemes, and detect their direction.
 
 A grapheme is what is read as one letter: "é" of two code points, "क्षि" of four, a family of emoji of seven (Unicode
 Standard Annex 29, extended grapheme clusters). Arabic, Hebrew and a dozen other scripts are written from right to left;
@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterable, Iterator
 import regex
 
 _GRAPHEME = regex.compile(r"\X")
-_AS_EMOJI = "\ufe0f"  # asks for the letter before it to be drawn as an emoji, which is wide
-# The blocks that the Unicode bidirectional algorithm keeps for scripts written from right to left.
-_BLOCKS = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]")
-# [SOS], </s>, <0xD7>, >>heb<<, __he__: no words of the text.
-_NAME = re.compile(r"▁?(\[.+\]|<.+>|>>.+<<|__.+__)")
-_FIRST_STRONG, _POP = "\u2068", "\u2069"
+_EMOJI_SELECTOR = "\ufe0f"  # makes the character before it an emoji, which is wide
+# The blocks that the Unicode bidirectional algorithm reserves for scripts written from right to left.
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff]")
+# [SOS], </s>, <0xD7>, >>heb<<, __he__: tokens that are no words of the text.
+_SPECIAL_TOKEN = re.compile(r"▁?(\[.+\]|<.+>|>>.+<<|__.+__)")
+_FIRST_STRONG_ISOLATE, _POP_ISOLATE = "\u2068", "\u2069"
 
 
 def graphemes(text: str) -> Iterator[str]:
@@ -29,11 +29,11 @@ def graphemes(text: str) -> Iterator[str]:
 
 def is_wide(grapheme: str) -> bool:
     """Return whether a grapheme is twice as wide as a Latin letter, as Chinese, Japanese, Korean and emoji are."""
-    return any(unicodedata.east_asian_width(letter) in "WF" or letter == _AS_EMOJI for letter in grapheme)
+    return any(unicodedata.east_asian_width(letter) in "WF" or letter == _EMOJI_SELECTOR for letter in grapheme)
 
 
 def letters(grapheme: str) -> int:
-    """Return the number of letters side by side in a grapheme: marks over and under a letter take no room."""
+    """Return the number of letters in a grapheme; marks over and under a letter take no room."""
     return sum(unicodedata.category(letter) not in ("Mn", "Me", "Cf") for letter in grapheme)
 
 
@@ -59,7 +59,7 @@ def shortened(text: str, most: float, size: Callable[[str], float] = columns) ->
 
 def _strong(text: str) -> list[bool]:
     """Return for each letter whether it runs to the left. Digits and punctuation have no direction of their own."""
-    return [_BLOCKS.match(letter) is not None for letter in text if letter.isalpha()]
+    return [_RIGHT_TO_LEFT.match(letter) is not None for letter in text if letter.isalpha()]
 
 
 def right_to_left(labels: Iterable[str]) -> bool:
@@ -67,7 +67,7 @@ def right_to_left(labels: Iterable[str]) -> bool:
 
     The first letter would not tell, since a sentence may begin with a Latin name. Tokens such as [SOS] do not count.
     """
-    leftwards = [right for label in labels if not _NAME.fullmatch(label) for right in _strong(label)]
+    leftwards = [right for label in labels if not _SPECIAL_TOKEN.fullmatch(label) for right in _strong(label)]
     return 2 * sum(leftwards) > len(leftwards)
 
 
@@ -92,4 +92,4 @@ def isolated(text: str) -> str:
 
     A text with letters that run to the left is put between two invisible characters; any other stays as it is.
     """
-    return f"{_FIRST_STRONG}{text}{_POP}" if any(_strong(text)) else text
+    return f"{_FIRST_STRONG_ISOLATE}{text}{_POP_ISOLATE}" if any(_strong(text)) else text

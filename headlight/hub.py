@@ -23,10 +23,10 @@ CONFIG = "config.json"
 _PART = r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,94}[A-Za-z0-9])?"
 _NAME = re.compile(f"{_PART}/{_PART}|{_PART}")
 _REVISION = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._/-]{0,94}[A-Za-z0-9])?")
-_WHOLE_WEIGHTS = {"model.safetensors", "pytorch_model.bin", "model.bin"}  # not in shards, of which some may be missing
-_TIMEOUT_SECONDS = 6  # that the hub may take to answer
+_UNSHARDED_WEIGHTS = {"model.safetensors", "pytorch_model.bin", "model.bin"}  # weights in shards may lack some
+_TIMEOUT_SECONDS = 6  # for the hub to answer
 _SLACK_BYTES = 2**24  # beyond a file's declared size, since progress is counted in chunks of up to 10 million bytes
-_MAX_RESTARTS = 3  # of a transfer that breaks off and begins again; the hub's client itself sets no limit
+_MAX_RESTARTS = 3  # of an interrupted transfer; the hub's client sets no limit itself
 
 
 class Address(NamedTuple):
@@ -60,7 +60,7 @@ def fetch(
     progress: Progress | None = None,
     endpoint: str | None = None,
 ) -> Path:
-    """Return the folder of the hub's cache with those files of a model that `choose` selects from all that it has.
+    """Return the folder of the hub's cache with the files of a model that `choose` selects.
 
     They are fetched in the order of `choose`: config.json first, for which `check` may raise Refused before more is
     fetched, and the weights last. What was fetched before is not fetched again, and serves without a network.
@@ -82,7 +82,7 @@ def fetch(
     except (errors.HfHubHTTPError, errors.OfflineModeIsEnabled, OSError) as error:
         return _cached(address, choose, check, error)
     except Exception as error:
-        if type(error).__module__.startswith("httpx"):  # the hub's client passes its own client's errors on
+        if type(error).__module__.startswith("httpx"):  # the hub's client does not wrap these errors
             return _cached(address, choose, check, error)
         raise
 
@@ -150,7 +150,7 @@ def _fetched(
 
 
 def _progress_bar(progress: Progress | None, file: str, size: int, before: int, total: int) -> type[Any]:
-    """Return a progress bar that calls `progress` instead of drawing, where it is given, and bounds the transfer."""
+    """Return a class of progress bars that bounds the transfer, and calls `progress`, if given, instead of drawing."""
     from huggingface_hub.utils import tqdm
 
     class Bar(tqdm):
@@ -189,7 +189,7 @@ def _cached(
             needed = choose({path.name: path.stat().st_size for path in folder.iterdir() if path.is_file()})
         except Refused:
             needed = {}
-        if _WHOLE_WEIGHTS & needed.keys():  # fetched last
+        if _UNSHARDED_WEIGHTS & needed.keys():  # fetched last
             if check is not None:
                 check(Path(config))
             return folder

@@ -1,4 +1,4 @@
-"""The language of what people read: `gettext` and its like translate a sentence where it is said.
+"""The language of texts that people read: `gettext` and its variants translate a sentence where it is used.
 
 The original is English. headlight/locale/<language>/LC_MESSAGES/headlight.po has the translations, and is read when it
 is first needed, so nothing has to be compiled. docs/translating.md says how they are made.
@@ -23,7 +23,7 @@ from babel.numbers import format_decimal, get_decimal_symbol
 if TYPE_CHECKING:
     from babel.messages import Catalog
 
-ORIGINAL = "en"
+ORIGINAL_LANGUAGE = "en"
 LANGUAGES = {"en": "English", "fr": "Français", "de": "Deutsch", "hi": "हिन्दी"}  # each as it calls itself
 LOCALE = Path(__file__).parent / "locale"
 _NUMBER = re.compile(r"(?<![\w.,])\d+(?:,\d{3})*(?:\.\d+)?(?![\d,]*\.?\d)")
@@ -34,13 +34,13 @@ _askers: list[Callable[[], str | None]] = []
 
 def current() -> str:
     """Return the language of this thread or task: that of `using`, else that of `ask_for_language`, else English."""
-    return _using.get() or next((language for ask in _askers if (language := ask())), ORIGINAL)
+    return _using.get() or next((language for ask in _askers if (language := ask())), ORIGINAL_LANGUAGE)
 
 
 @contextmanager
 def using(language: str | None) -> Iterator[None]:
     """Translate into `language` within the block; into English if it is not one of `LANGUAGES`."""
-    token = _using.set(language if language in LANGUAGES else ORIGINAL)
+    token = _using.set(language if language in LANGUAGES else ORIGINAL_LANGUAGE)
     try:
         yield
     finally:
@@ -48,14 +48,14 @@ def using(language: str | None) -> Iterator[None]:
 
 
 def ask_for_language(ask: Callable[[], str | None]) -> None:
-    """Let `ask` name the language where no `using` does: an app knows whose script runs in a thread."""
+    """Let `ask` name the language outside of `using`: an app knows which user's script runs in a thread."""
     _askers[:] = [ask]
 
 
 def preferred(languages: str | None) -> str:
-    """Return the first of a browser's languages ("fr-CH, fr;q=0.9, en;q=0.8") that there is, else English."""
+    """Return the first of a browser's languages ("fr-CH, fr;q=0.9, en;q=0.8") in `LANGUAGES`, else English."""
     named = [part.split(";")[0].strip().lower().split("-")[0] for part in (languages or "")[:200].split(",")]
-    return next((language for language in named if language in LANGUAGES), ORIGINAL)
+    return next((language for language in named if language in LANGUAGES), ORIGINAL_LANGUAGE)
 
 
 def within(text: str) -> str:
@@ -72,7 +72,7 @@ def gettext(message: str, **values: object) -> str:
 
 
 def pgettext(context: str, message: str, **values: object) -> str:
-    """Return the message as it is said in a context: for a word that has several translations."""
+    """Return the message in a context, for a word that has several translations."""
     return _filled(_translations(current()).pgettext(context, message), values)
 
 
@@ -83,7 +83,7 @@ def ngettext(singular: str, plural: str, count: int, **values: object) -> str:
 
 
 def in_parts(message: str, parts: Mapping[str, str], **values: object) -> list[str]:
-    """Return the message in the current language around its `parts`, which are at odd places of the list."""
+    """Return the message in the current language, split around its `parts`, which are at odd indices of the list."""
     text = _translations(current()).gettext(message)
     return [parts[piece] if i % 2 else piece for i, piece in enumerate(_split(text, tuple(parts), values))]
 
@@ -95,7 +95,7 @@ def _split(text: str, names: tuple[str, ...], values: Mapping[str, object]) -> l
 
 def listed(items: Sequence[str]) -> str:
     """Return the items as a sentence has them: "a, b and c"."""
-    if current() == ORIGINAL:
+    if current() == ORIGINAL_LANGUAGE:
         return " and ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
     return format_list(items, locale=current())
 
@@ -112,7 +112,7 @@ def _filled(text: str, values: Mapping[str, object]) -> str:
 def localized(text: str) -> str:
     """Return an English text with its numbers as the current language writes them: "1,014.5" is "1.014,5" in German."""
     language = current()
-    return text if language == ORIGINAL else _NUMBER.sub(lambda match: _number(match[0], language), text)
+    return text if language == ORIGINAL_LANGUAGE else _NUMBER.sub(lambda match: _number(match[0], language), text)
 
 
 def _number(digits: str, language: str) -> str:
@@ -152,7 +152,7 @@ def _catalogue(language: str) -> Catalog:
 
 @cache
 def _translations(language: str) -> catalogues.NullTranslations:
-    if language == ORIGINAL:
+    if language == ORIGINAL_LANGUAGE:
         return catalogues.NullTranslations()
     from babel.messages.mofile import write_mo
 
@@ -169,7 +169,7 @@ def script_messages(*scripts: str) -> str:
     """
     language = current()
     texts: dict[str, str | list[str]] = {}
-    for message in _catalogue(language) if language != ORIGINAL else ():
+    for message in _catalogue(language) if language != ORIGINAL_LANGUAGE else ():
         if message.id and any(Path(file).stem in scripts for file, _ in message.locations):
             originals, forms = as_forms(message.id), as_forms(message.string)
             if all(forms):

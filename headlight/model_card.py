@@ -1,4 +1,4 @@
-"""The model card of the Hugging Face hub: README.md with metadata in YAML, made of a checkpoint's own card."""
+"""Write the model card for the Hugging Face hub, a README.md with YAML metadata, from a checkpoint's own card."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LIBRARY = "headlight"  # the hub's name for the library, and what is imported
 PACKAGE = "headlight-attention"
 NOT_STATED = "Not stated."  # the terms of a card whose corpus has none
 NO_LANGUAGE = "zxx"  # ISO 639: no linguistic content, as in the words of a toy task
-_LOAD = """import headlight
+_LOAD_SNIPPET = """import headlight
 
 model = headlight.load("hub:{name}")
 print(model.translate({example}).text)
@@ -30,7 +30,7 @@ _HUB_DATASET = re.compile(r"\bhub:([\w.-]+(?:/[\w.-]+)?):")
 
 def load_snippet(name: str, example: str = "A dog runs.") -> str:
     """Return the lines of Python that load a model of the hub, translate and show its heads."""
-    return _LOAD.format(name=name, example=json.dumps(example, ensure_ascii=False))
+    return _LOAD_SNIPPET.format(name=name, example=json.dumps(example, ensure_ascii=False))
 
 
 def terms_of(card: Mapping[str, Any]) -> str:
@@ -77,7 +77,7 @@ def _languages(card: Mapping[str, Any]) -> list[str]:
 
 
 def _scores(card: Mapping[str, Any], languages: list[str]) -> Iterator[dict[str, Any]]:
-    """Yield the card's scores on each corpus; BLEU, which counts four words in a row, only of a language."""
+    """Yield the card's scores on each corpus, without BLEU for tasks that are not a language."""
     more = card.get("more_scores")
     for score in (card.get("scores"), *(more if isinstance(more, list) else ())):
         if isinstance(score, dict) and "on" in score:

@@ -1,7 +1,7 @@
 """Extensions from other packages, by entry points: head measures, importers and pages.
 
-A package names them in its metadata, under "headlight.measures", "headlight.importers" or "headlight.pages". They are
-read once; one that fails is named in a warning and in the log, and everything else works as without it.
+A package names its extensions in its metadata, under "headlight.measures", "headlight.importers" or "headlight.pages".
+They are read once. An extension that fails is named in a warning and in the log, and everything else works without it.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Plugin(NamedTuple):
 
 @lru_cache(1000)  # once each
 def report(package: str, what: str) -> None:
-    """Name a package that does not do what it should, in a warning and in the log."""
+    """Report a faulty package in a warning and in the log."""
     sentence = f"The plugin {short(package)} {what}"
     _LOG.warning(sentence)
     warnings.warn(sentence, RuntimeWarning, stacklevel=2)
@@ -64,7 +64,7 @@ def report(package: str, what: str) -> None:
 
 @cache
 def declared(group: Group) -> tuple[EntryPoint, ...]:
-    """Return the entry points of a group without importing anything. Of two with one name, the first counts."""
+    """Return the entry points of a group without importing them. Of two with the same name, the first is used."""
     by_name: dict[str, EntryPoint] = {}
     for point in sorted(entry_points(group=group), key=lambda point: (point.name, _package(point))):
         if not _NAME.fullmatch(point.name):
@@ -82,7 +82,7 @@ def _package(point: EntryPoint) -> str:
 
 @cache
 def plugins(group: Group) -> tuple[Plugin, ...]:
-    """Return what the entry points of a group name, each imported; what fails to import is left out."""
+    """Return the imported objects of a group's entry points; those that fail to import are left out."""
     return tuple(_loaded(declared(group)))
 
 
@@ -97,7 +97,7 @@ def _loaded(points: Iterable[EntryPoint]) -> Iterator[Plugin]:
 
 
 def guarded(package: str, what: str, function: Callable[..., Any], otherwise: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that returns what `otherwise` does where a plugin's own `function` raises an error."""
+    """Return a plugin's `function` with `otherwise` as the fallback for when it raises an error."""
 
     def call(*arguments: Any) -> Any:
         try:
@@ -114,9 +114,9 @@ def _about(error: BaseException) -> str:
 
 
 class Registry(MutableMapping[str, Value], Generic[Value]):
-    """Our own entries by name and, from the first look at it, those of plugins.
+    """A mapping of built-in entries by name which adds those of plugins on first access.
 
-    Not earlier: a plugin imports the module that defines the registry, and may be what imports it first.
+    Plugins are not imported earlier, since a plugin imports the module that defines the registry.
     """
 
     def __init__(

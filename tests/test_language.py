@@ -12,7 +12,17 @@ from babel.numbers import format_decimal
 
 from headlight import language
 from headlight.glossary import explained, glossary
-from headlight.language import LANGUAGES, ORIGINAL, catalogue, current, gettext, localized, ngettext, preferred, using
+from headlight.language import (
+    LANGUAGES,
+    ORIGINAL_LANGUAGE,
+    catalogue,
+    current,
+    gettext,
+    localized,
+    ngettext,
+    preferred,
+    using,
+)
 from headlight.teaching.lessons import translating
 from headlight.teaching.lessons.reading import read
 from tools import translations
@@ -96,7 +106,7 @@ def french(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def test_a_sentence_is_said_in_the_language_in_use(french: None) -> None:
-    assert gettext("Hello {name}", name="Ann") == "Hello Ann" and current() == ORIGINAL
+    assert gettext("Hello {name}", name="Ann") == "Hello Ann" and current() == ORIGINAL_LANGUAGE
     with using("fr"):
         assert gettext("Hello {name}", name="Ann") == "Bonjour Ann"
         assert [ngettext("{count} dog", "{count} dogs", n) for n in (0, 1, 1200)] == [

@@ -25,12 +25,12 @@ from babel.messages.pofile import write_po
 
 from headlight.folders import ROOT
 from headlight.glossary import TRANSLATED_TERMS, glossary
-from headlight.language import LANGUAGES, ORIGINAL, as_forms, catalogue, catalogue_path
+from headlight.language import LANGUAGES, ORIGINAL_LANGUAGE, as_forms, catalogue, catalogue_path
 from headlight.teaching.lessons.translating import begin, confirm, outdated
 from transformer.decoding.strategies import STRATEGIES
 from transformer.translator import SENTENCE_TOO_LONG, TRANSLATION_TOO_LONG
 
-TRANSLATED = [language for language in LANGUAGES if language != ORIGINAL]
+TRANSLATED = [language for language in LANGUAGES if language != ORIGINAL_LANGUAGE]
 SOURCE_FOLDERS = ("headlight", "pages", "server", "transformer", "ui")
 KEYWORDS = {
     **dict.fromkeys(("gettext", "in_parts", "translatable", "UnreadableTextError")),

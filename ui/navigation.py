@@ -8,7 +8,7 @@ from ui.state import warming
 
 warming.wait()  # before the imports below, which the warm-up thread may be doing as well
 
-from headlight.language import ORIGINAL, gettext  # noqa: E402
+from headlight.language import ORIGINAL_LANGUAGE, gettext  # noqa: E402
 from ui.state.process import prepare  # noqa: E402
 from ui.state.public import confine_public  # noqa: E402
 from ui.state.view import say_in, settle_language  # noqa: E402
@@ -41,7 +41,7 @@ if st.context.theme.type == "dark":
 if not only:
     presenting()
 translated = [home, home_by_name, *(pages[other.title] for other in later if other.translated)]
-say_in(language if page in translated else ORIGINAL)
+say_in(language if page in translated else ORIGINAL_LANGUAGE)
 if not only:
     language_choice(language)
 explain_terms()

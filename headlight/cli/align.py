@@ -36,7 +36,7 @@ from transformer.files import write_json
 from transformer.quoting import short
 
 MAX_PRINTED_HEADS = 20
-_ROWS = ("written", "read")  # without and with the shift by one step
+_ROW_NAMES = ("written", "read")  # without and with the shift by one step
 
 
 def add_verbs(verb: Verb) -> None:
@@ -117,7 +117,7 @@ def _gold(options: argparse.Namespace) -> Callable[[], Iterable[GoldSentence]]:
 
 
 def table(errors: AlignmentErrors) -> Iterator[str]:
-    """Yield the lines that `align` prints: each head from the best on, then what was chosen and tested."""
+    """Yield the lines that `align` prints: each head, best first, then the chosen heads and sums."""
     left = f", {errors.left_out:,} left out" if errors.left_out else ""
     yield f"{plural(errors.first_half + errors.second_half, 'sentence')}{left}; alignment error rates, 95 % intervals"
     yield f"\n{'head':<8}{'row that writes the word':<26}row that reads it"
@@ -144,11 +144,11 @@ def _interval(rate: ErrorRate) -> str:
 
 
 def _choice(choice: Choice) -> str:
-    return f"{_interval(choice.second_half)}  {' + '.join(map(_name, choice.heads))}, {_ROWS[choice.shifted]}"
+    return f"{_interval(choice.second_half)}  {' + '.join(map(_name, choice.heads))}, {_ROW_NAMES[choice.shifted]}"
 
 
 def facts(errors: AlignmentErrors) -> dict[str, Any]:
-    """Return the rates as JSON has them: layers and heads from 1, but in `ctranslate2` from 0 as there.
+    """Return the rates for JSON: layers and heads count from 1, but in `ctranslate2` from 0.
 
     CTranslate2's translator averages the first `alignment_heads` heads of `alignment_layer`, attributes of the decoder
     in its model file; the `alignment_heads` of its Whisper models, in config.json, are pairs of layer and head. Both
@@ -160,7 +160,7 @@ def facts(errors: AlignmentErrors) -> dict[str, Any]:
         "second_half": errors.second_half,
         "left_out": errors.left_out,
         "heads": [
-            {**_head_numbers(head), **{row: rate._asdict() for row, rate in zip(_ROWS, rates, strict=True)}}
+            {**_head_numbers(head), **{row: rate._asdict() for row, rate in zip(_ROW_NAMES, rates, strict=True)}}
             for head, rates in errors.heads.items()
         ],
         "best_head": _chosen(errors.best_head),
@@ -183,7 +183,7 @@ def _head_numbers(head: Head) -> dict[str, int]:
 def _chosen(choice: Choice) -> dict[str, Any]:
     return {
         "heads": [_head_numbers(head) for head in choice.heads],
-        "row": _ROWS[choice.shifted],
+        "row": _ROW_NAMES[choice.shifted],
         "first_half": choice.first_half,
         "second_half": choice.second_half._asdict(),
     }

@@ -85,7 +85,7 @@ def add_verbs(verb: Verb) -> None:
 
 
 def import_(options: argparse.Namespace) -> None:
-    require_free(options.out)  # before anything is fetched for it
+    require_free(options.out)  # before anything is fetched
     answers = Answers(**{name: getattr(options, name) for name in Answers.__dataclass_fields__})
     with tqdm(total=1.0, bar_format="{desc} {percentage:3.0f}%|{bar}|", leave=False, disable=None) as bar:
 
@@ -103,7 +103,7 @@ def import_(options: argparse.Namespace) -> None:
 
 
 def _source(text: str, progress: Progress) -> Path:
-    """Return a path as it is; fetch the model of an ID from the hub."""
+    """Return the path of a local model, or fetch the model with this ID from the hub."""
     path = Path(text)
     if path.exists() or path.suffix in IMPORT_SUFFIXES:
         return path
@@ -113,9 +113,9 @@ def _source(text: str, progress: Progress) -> Path:
 
 
 def pack(folder: Path, form: str, out: Path) -> tuple[str, ...]:
-    """Write the checkpoint `folder` as one of EXPORT_FORMATS, and return notes about it.
+    """Write the checkpoint `folder` in one of EXPORT_FORMATS, and return notes about it.
 
-    Raises ValueError where `out` is there already, or the model cannot be had in that form.
+    Raises ValueError where `out` exists already, or the format cannot hold the model.
     """
     if out.exists():
         raise ValueError(f"{short(out)} exists already; choose another name, or delete it first.")

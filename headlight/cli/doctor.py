@@ -1,4 +1,4 @@
-"""The command `doctor`: what is installed and where, and whether the shipped models open and translate."""
+"""The command `doctor`: report what is installed and where, and whether the shipped models open and translate."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from transformer import Translator
 from transformer.inference.linear import operators
 
 _PACKAGES = ("torch", "numpy", "streamlit", "plotly", "tokenizers", "safetensors", "anywidget", "transformers")
-_ROUNDING = 1e-3  # of a log-probability, between two ways of computing it
+_LOG_PROB_TOLERANCE = 1e-3  # nats, between two ways of computing a log-probability
 _GIB = 2**30
 
 
 def report() -> Iterator[tuple[str, bool]]:
-    """Yield the lines of a report, each with whether all is well."""
+    """Yield the lines of the report, each with whether its check passed."""
     yield f"Headlight {__version__}, {'a clone' if folders.CLONE else 'installed'} in {_short(folders.ROOT)}", True
     yield f"Python {platform.python_version()} on {platform.platform()}", True
     yield ", ".join(f"{name} {_version(name)}" for name in _PACKAGES), True
@@ -88,13 +88,13 @@ def _models() -> Iterator[tuple[str, bool]]:
             model = load_translator(name)
             sentence = _first_example(model)
             translation = model.translate(sentence)
-            # There and back: what was written on the cache, read again by the pass that records.
+            # The translation was decoded with a cache; the recorded pass must find the same log-probability.
             again = model.trace(sentence, translation.text or None).log_prob
         except (ValueError, OSError) as error:
             yield f"{name}: {error_message(error)}", False
             continue
         seconds = time.perf_counter() - begun
-        if abs(again - translation.log_prob) > _ROUNDING:
+        if abs(again - translation.log_prob) > _LOG_PROB_TOLERANCE:
             yield (
                 f"{name}: its log-probability is {translation.log_prob:.4f} as it writes, {again:.4f} read again",
                 False,
@@ -109,6 +109,6 @@ def _first_example(model: Translator) -> str:
 
 
 def _short(path: Path) -> str:
-    """Return a path that can be shown to others: the user's folder without the user's name."""
+    """Return a path that can be shown to others, with "~" for the user's folder."""
     home = Path.home()
     return str("~" / path.relative_to(home)) if path.is_relative_to(home) else str(path)

@@ -1,8 +1,8 @@
-"""The command `headlight`: the app, what looks after it, and every verb of the library's command line.
+"""The command `headlight`: the verbs that open and serve the app, and those of the library's command line.
 
 headlight                        open the app in the browser
 headlight class                  teach a class: serve it to the local network, for pupils' phones
-headlight serve                  serve it to others
+headlight serve                  serve the app to others
 headlight translate en-fr "..."  and all else of `python -m headlight`
 """
 
@@ -160,8 +160,8 @@ def _is_free(host: str, port: int) -> bool:
     """Return whether the port is free, at `host` and on the loopback interface."""
     for address in {host, "127.0.0.1"}:
         with socket.socket() as probe:
-            if sys.platform != "win32":  # where it would let two servers have one port
-                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # what was closed just now is free
+            if sys.platform != "win32":  # on Windows, the option would let two servers share a port
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a port that was just closed is free
             try:
                 probe.bind((address, port))
             except OSError:

@@ -90,7 +90,7 @@ def table(pruning: Pruning) -> Iterator[str]:
 
 
 def _spread(scores: Sequence[Score]) -> str:
-    """Return the worst and the best of several draws."""
+    """Return the ranges of the scores of several draws."""
     if not scores:
         return "-"
     logs, bleus, exacts = zip(*scores, strict=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from headlight.checkpoints import find
 from headlight.cli.checkpoints import CHECKPOINT_HELP, Verb
-from headlight.language import LANGUAGES, ORIGINAL, using
+from headlight.language import LANGUAGES, ORIGINAL_LANGUAGE, using
 from headlight.web.publish import single_gallery, single_page, write_folder, write_gallery
 from headlight.web.traces import load_trace, trace_page
 from transformer.files import write_text
@@ -22,7 +22,7 @@ def add_verbs(verb: Verb) -> None:
     sub.add_argument("--gallery", type=Path, metavar="FILE", help="a text with addresses of views, in place of a model")
     sub.add_argument("--single", metavar="FILE", help="one HTML file that needs no server")
     sub.add_argument("--title", help="the heading of a trace's page; the model's name if absent")
-    sub.add_argument("--language", choices=LANGUAGES, default=ORIGINAL, help="of the page")
+    sub.add_argument("--language", choices=LANGUAGES, default=ORIGINAL_LANGUAGE, help="of the page")
 
 
 def publish(options: argparse.Namespace) -> None:

@@ -13,7 +13,7 @@ from transformer.access import require_readable
 from transformer.files import write_text
 from transformer.quoting import short
 
-_CARD = "README.md"
+_CARD_FILE = "README.md"
 
 
 def add_verbs(verb: Verb) -> None:
@@ -44,7 +44,7 @@ def push(options: argparse.Namespace) -> None:
         write_text(options.card_only, text)
         print(f"{options.card_only}: the model card of {address.name}. Nothing was uploaded.")
         return
-    files: dict[str, Path | bytes] = {_CARD: text.encode()}
+    files: dict[str, Path | bytes] = {_CARD_FILE: text.encode()}
     files |= {name: folder / name for name in checkpoints.FILES if (folder / name).is_file()}
     existing = hub.look_up(address)
     if existing is not None and options.private and not existing.private:

@@ -117,7 +117,7 @@ def _add_fields(group: Any, config: type, names: Sequence[str], prefix: str = ""
             options["help"] += f" (default: {field.default})"
         if hints[field.name] is bool:
             options["action"] = argparse.BooleanOptionalAction
-        elif field.name == "scheduled_sampling":  # which was a flag without a value
+        elif field.name == "scheduled_sampling":  # formerly a flag without a value
             options |= {"choices": get_args(hints[field.name]), "nargs": "?", "const": "parallel"}
             never = "the same as --scheduled-sampling never"
             group.add_argument(
@@ -206,7 +206,7 @@ def _best_checkpoint(run: RunFolder) -> Path:
 
 
 def _recipe(options: argparse.Namespace) -> Recipe:
-    """Build the recipe of the options; the bound of the vocabulary takes the place of sizes that are not known yet."""
+    """Build the recipe of the options; unknown vocabulary sizes are replaced by the bound of the vocabulary."""
     watch = options.watch or about(options.data)["examples"]
     usual = usual_values(None if options.start else options.preset)
     chosen = {name: value for name, value in vars(options).items() if value is not None}
@@ -235,7 +235,7 @@ def _network(options: argparse.Namespace, size: int) -> ModelConfig:
 
 
 def _work(options: argparse.Namespace, path: str, launched: Callable[[steer.Launcher], object]) -> None:
-    """Launch a worker and follow it; in one of several processes, work here."""
+    """Launch a worker and follow it; under a distributed launcher, work in this process."""
     require_all_started()
     if not is_distributed():
         launched(steer.spawn)
@@ -245,13 +245,13 @@ def _work(options: argparse.Namespace, path: str, launched: Callable[[steer.Laun
     first = os.environ["RANK"] == "0"
     if first:
         launched(lambda folder: os.getpid())
-    work_on(path)  # the others wait there for the first
+    work_on(path)  # where the other processes wait for the first
     if first:
         _require_success(status(path))
 
 
 def _follow(path: str) -> None:
-    """Show what the worker says until it ends; Ctrl-C and SIGTERM pause it. Raises ValueError where it ends badly."""
+    """Show the worker's output until it ends; Ctrl-C and SIGTERM pause it. Raises ValueError if it fails."""
     folder, metrics = RunFolder(path), Metrics(path)
     with (
         _sigterm_as_interrupt(),
@@ -277,12 +277,12 @@ def _follow(path: str) -> None:
 
 @contextmanager
 def _sigterm_as_interrupt() -> Iterator[None]:
-    """Raise KeyboardInterrupt on SIGTERM, which does not reach the worker, a session of its own."""
+    """Raise KeyboardInterrupt on SIGTERM, which does not reach the worker in its own session."""
 
     def interrupt(number: int, frame: object) -> None:
         raise KeyboardInterrupt
 
-    if threading.current_thread() is not threading.main_thread():  # where Python takes no signal
+    if threading.current_thread() is not threading.main_thread():  # Python handles signals only there
         yield
         return
     before = signal.signal(signal.SIGTERM, interrupt)

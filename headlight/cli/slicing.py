@@ -21,7 +21,7 @@ from transformer.checkpoint import Checkpoint
 from transformer.config import check_whole
 from transformer.quoting import short
 
-LISTED_SENTENCES = 10  # worst ones, where no number is asked for
+LISTED_SENTENCES = 10  # the default number of worst sentences
 MAX_LISTED_SENTENCES = 1000
 _NAME_WIDTH = 40
 
@@ -54,14 +54,14 @@ class SliceOptions:
         return [] if self.other is None else [self.other]
 
     def prepare(self, evaluator: Evaluator, corpus: Corpus, checkpoint: Checkpoint) -> Slices:
-        """Return the slices, and why others do not apply. It runs before the translation, which takes long."""
+        """Return the slices, and why others do not apply; called before the slow translation."""
         require_few(evaluator)
         columns = read_columns(corpus, self.kinds, evaluator.lines)
         language, read = str(checkpoint.card.get("source") or ""), checkpoints.read_words(self.name)
         return slice_sentences(evaluator.sources, self.kinds, language=language, read=read, columns=columns)
 
     def report(self, evaluator: Evaluator, scores: Evaluation, slices: Slices) -> dict[str, Any]:
-        """Print the scores of the slices, and return them as JSON has them."""
+        """Print the scores of the slices, and return them for JSON."""
         written = [scores.translations]
         for other in self.other_checkpoints:
             written.append(evaluator.translate(other, self.beam_size, self.length_penalty))
@@ -72,7 +72,7 @@ class SliceOptions:
 
 
 def request(options: argparse.Namespace) -> SliceOptions | None:
-    """Return what the options ask for, or None. Raises ValueError for a kind of slices that there is not."""
+    """Return the requested slices, or None. Raises ValueError for a kind of slices that does not exist."""
     if options.pairs is not None:
         check_whole("--pairs", options.pairs, 1, 100_000_000)
     if options.slices is None and options.worst is None and options.against is None:

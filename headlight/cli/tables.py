@@ -1,4 +1,4 @@
-"""A corpus as a table, by the commands `why`, `trace` and `watch`: `FILE --out results.parquet`."""
+"""Tables over a file of sentences, for the commands `why`, `trace` and `watch`: `FILE --out results.parquet`."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from transformer.trace import Trace
 FILE_HELP = "a file: a sentence a line, or .tsv, .csv or .jsonl with a source and a target; - for standard input"
 OUT_HELP = f"a table, in the format of its suffix: {', '.join(SUFFIXES)}; a run that was stopped is resumed"
 _WINDOW_SHARES: dict[RowKind, int] = {"heads": 1, "steps": 1, "weights": 64}
-_NAMED = 20  # wrong lines that are printed
+_MAX_PRINTED_LINES = 20  # of the lines that were left out
 
 Compute = Callable[[list[Row]], Iterator[Computed[Columns]]]
 
 
 @dataclass(frozen=True)
 class TableRequest:
-    """A table to write: of which file, where to, what its rows are, and what else its numbers depend on."""
+    """A table to write: its input and output files, the kind of its rows, and the settings it depends on."""
 
     file: str
     out: Path
@@ -70,7 +70,7 @@ def is_table(out: str | None) -> bool:
 
 
 def why_table(options: argparse.Namespace) -> None:
-    """Write a row for each written token and each token behind it, of each sentence of a file."""
+    """Write a row for each written token and each earlier or source token, for each sentence of a file."""
     translator = load_translator(options.checkpoint, options.device, options.dtype)
     off = require_heads_off(translator.model, options.off)
     settings = {"left_out": not options.no_left_out, "dtype": options.dtype, "off": [str(head) for head in off]}
@@ -123,7 +123,7 @@ def _write(request: TableRequest, compute: Compute) -> None:
 
         def skip(count: int) -> None:
             if not bar.disable:
-                bar.initial += count  # what is there already says nothing of the time left
+                bar.initial += count  # so that resumed sentences do not distort the estimated time
                 bar.update(count)
 
         def numbered(window: list[Row]) -> Iterator[tuple[int, Columns] | Rejected]:
@@ -142,9 +142,9 @@ def _report(out: Path, summary: Summary) -> Iterator[str]:
     yield f"{out}: {plural(summary.rows, 'row')} of {plural(summary.sentences, 'sentence')}{resumed}"
     if summary.wrong:
         yield f"{plural(summary.wrong, 'line')} left out:"
-        yield from (f"  line {wrong.line:,}: {wrong.reason}" for wrong in summary.first_wrong[:_NAMED])
-        if summary.wrong > _NAMED:
-            yield f"  and {summary.wrong - _NAMED:,} more"
+        yield from (f"  line {wrong.line:,}: {wrong.reason}" for wrong in summary.first_wrong[:_MAX_PRINTED_LINES])
+        if summary.wrong > _MAX_PRINTED_LINES:
+            yield f"  and {summary.wrong - _MAX_PRINTED_LINES:,} more"
 
 
 def load_pretrained(name: str) -> tuple[Any, Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from headlight import folders
 from headlight.checkpoints import load_translator
 from headlight.cli.checkpoints import Verb
-from headlight.language import LANGUAGES, ORIGINAL, current, using
+from headlight.language import LANGUAGES, ORIGINAL_LANGUAGE, current, using
 from headlight.teaching.concepts import read_questions, sheet
 from headlight.teaching.exercises import EXERCISES, following, progress
 from headlight.teaching.exercises.exercise import ExerciseState
@@ -31,7 +31,8 @@ def add_verbs(verb: Verb) -> None:
     sub.add_argument("--checkpoints", type=Path, default=folders.checkpoints(), help="the folder of the models")
     sub.add_argument("--handout", type=Path, metavar="FILE", help="write it as a page to print, in HTML")
     sub.add_argument("--answers", action="store_true", help="with the answers, for the teacher")
-    sub.add_argument("--language", choices=LANGUAGES, default=ORIGINAL, help="of the handout, where it is translated")
+    text = "of the handout, where it is translated"
+    sub.add_argument("--language", choices=LANGUAGES, default=ORIGINAL_LANGUAGE, help=text)
     sub = verb(concepts, "Write the twenty questions of docs/concepts.md as a page to print, in HTML.")
     sub.add_argument("file", type=Path, help="the file to write")
     sub.add_argument("--answers", action="store_true", help="with the key, for the teacher")

@@ -1,4 +1,4 @@
-"""The command `why`: why a word was written, of one sentence as JSON, or of a file of sentences as a table."""
+"""The command `why`: explain why words were written, for one sentence as JSON or for a file as a table."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def add_verbs(verb: Verb) -> None:
 
 
 def why(options: argparse.Namespace) -> None:
-    """Print a JSON object, or write a table. Raises ValueError for a step, a token or a sentence that says nothing."""
+    """Print a JSON object, or write a table. Raises ValueError for an invalid step, token or sentence."""
     if options.out is not None:
         alone = "target", "step", "instead", "corrupted", "ablation", "cell"
         if any(getattr(options, name) is not None for name in alone):
@@ -136,7 +136,7 @@ def _cell(
     rather: str | None,
     tap: Tap | None,
 ) -> dict[str, Any]:
-    """Return why a head looks there. Raises ValueError for a head or a token that there is not."""
+    """Return why a head looks at a key. Raises ValueError for a head or a token that does not exist."""
     named, *tokens = cell
     (head,) = require_heads_off(translator.model, [named])
     at, checkpoint = head.tap(), translator.checkpoint
@@ -170,7 +170,7 @@ def _cell(
 
 
 def _numbered(token: str, labels: list[str]) -> int:
-    """Return the position of a token that is named by its text or its number. Raises ValueError unless there is one."""
+    """Return the position of a token by its text or its number. Raises ValueError unless exactly one matches."""
     positions = [position for position, label in enumerate(labels) if plain_label(label) == token]
     if len(positions) == 1:
         return positions[0]

@@ -59,13 +59,13 @@ def open_corpus(
     (see `hold_out`). `folder` is where Multi30k lies, `seed` is for generated corpora. Raises ValueError for a spec in
     another form and for a corpus that cannot be opened.
     """
-    train, given_validation, test = open_parts(spec, folder, max_characters, seed)
+    train, validation_split, test = open_parts(spec, folder, max_characters, seed)
     if validation is not None:
         opened, split, _ = open_parts(validation, folder, max_characters, seed)
-        given_validation = opened if split is None else split
-    if given_validation is None:
-        train, given_validation = hold_out(train)
-    return Splits(train, given_validation, test)
+        validation_split = opened if split is None else split
+    if validation_split is None:
+        train, validation_split = hold_out(train)
+    return Splits(train, validation_split, test)
 
 
 def open_parts(

@@ -53,7 +53,7 @@ class Merges:
         return list(islice(self._ranks, first, end))
 
     def cut(self, text: str) -> list[WordSplit]:
-        """Return how each word of `text` is cut; the tokenizer's own normaliser and pre-tokenizer make the words."""
+        """Split each word of `text`; the tokenizer's own normaliser and pre-tokenizer separate the words."""
         text = text.encode("utf-8", "replace").decode("utf-8")
         if self._inner.normalizer is not None:
             text = self._inner.normalizer.normalize_str(text)

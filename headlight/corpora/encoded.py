@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # reading a corpus needs no torch
     from transformer.config import ModelConfig
 
 Framing = Literal["usual", "both", "none"]
-CHUNK_PAIRS = 1000  # encoded at a time
+CHUNK_PAIRS = 1000  # that are encoded at once
 MAX_LEARNING_PAIRS = 1_000_000  # more pairs change a vocabulary little, and counting their words takes memory
 SMALL_CORPUS_PAIRS = 1_000  # with fewer pairs most words occur once, and without these there is little to learn
 
@@ -24,8 +24,8 @@ SMALL_CORPUS_PAIRS = 1_000  # with fewer pairs most words occur once, and withou
 def framed(config: ModelConfig, framing: Framing) -> ModelConfig:
     """Return the configuration of a model that is trained in this framing.
 
-    "usual" is source + [EOS] and [SOS] + target + [EOS], "both" has [SOS] before the source too, and "none" has bare
-    tokens, as a tutorial trains on: a model then learns neither how a sentence begins nor where it ends.
+    "usual" is source + [EOS] and [SOS] + target + [EOS], "both" has [SOS] before the source too, and "none" has no
+    special tokens, as in a tutorial: the model then learns neither how a sentence begins nor where it ends.
     """
     around: dict[Framing, dict[str, Any]] = {"both": {"source_start": (config.sos_id,)}, "none": {"source_end": ()}}
     return replace(config, **around.get(framing, {}))

@@ -13,7 +13,7 @@ _PLURALS = {
     "grandchild": "grandchildren", "half": "halves",
 }  # fmt: skip
 # verb: (past, participle) where both are equal one is given
-_IRREGULAR = {
+_IRREGULAR_VERBS = {
     "bake": "baked", "begin": "began begun", "bring": "brought", "build": "built", "buy": "bought",
     "come": "came come", "cut": "cut", "do": "did done", "draw": "drew drawn", "drink": "drank drunk",
     "drive": "drove driven", "eat": "ate eaten", "feed": "fed", "find": "found", "fly": "flew flown",
@@ -25,7 +25,7 @@ _IRREGULAR = {
     "throw": "threw thrown", "understand": "understood", "wake": "woke woken", "wear": "wore worn",
     "win": "won", "write": "wrote written",
 }  # fmt: skip
-_DOUBLED = ("jog", "swim", "run", "sit", "stop", "shop", "get", "put", "win", "begin", "forget", "cut", "plan")
+_DOUBLING_VERBS = ("jog", "swim", "run", "sit", "stop", "shop", "get", "put", "win", "begin", "forget", "cut", "plan")
 _VOWEL_SOUND = re.compile(
     r"(?!uni(?!m|n)|use|euro|one\b|once|us\b)[aeiou]|hour|honest|(?:8|11|18)(?!\d)|8\d\b", re.IGNORECASE
 )
@@ -60,11 +60,11 @@ def third_person(phrase: str) -> str:
 
 
 def past_tense(phrase: str) -> str:
-    return _inflect(phrase, lambda verb: _IRREGULAR[verb].split()[0] if verb in _IRREGULAR else _regular(verb))
+    return _inflect(phrase, lambda verb: _IRREGULAR_VERBS.get(verb, _regular(verb)).split()[0])
 
 
 def participle(phrase: str) -> str:
-    return _inflect(phrase, lambda verb: _IRREGULAR[verb].split()[-1] if verb in _IRREGULAR else _regular(verb))
+    return _inflect(phrase, lambda verb: _IRREGULAR_VERBS.get(verb, _regular(verb)).split()[-1])
 
 
 def progressive(phrase: str) -> str:
@@ -85,7 +85,7 @@ def _third(verb: str) -> str:
 
 
 def _regular(verb: str) -> str:
-    if verb in _DOUBLED:
+    if verb in _DOUBLING_VERBS:
         return f"{verb}{verb[-1]}ed"
     if verb.endswith("e"):
         return f"{verb}d"
@@ -93,6 +93,6 @@ def _regular(verb: str) -> str:
 
 
 def _present_participle(verb: str) -> str:
-    if verb in _DOUBLED:
+    if verb in _DOUBLING_VERBS:
         return f"{verb}{verb[-1]}ing"
     return f"{verb[:-1]}ing" if verb.endswith("e") and not verb.endswith("ee") else f"{verb}ing"

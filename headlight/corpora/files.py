@@ -53,7 +53,7 @@ def lines(path: str | Path) -> Iterator[str]:
             for line in _decoded(file, file_name, max_bytes):
                 number += 1
                 yield line
-                if not packed and plain.tell() >= size:  # else a file that grows as fast as it is read never ends
+                if not packed and plain.tell() >= size:  # a file that grows as fast as it is read would never end
                     return
     except (EOFError, gzip.BadGzipFile, zlib.error):
         raise ValueError(f"{file_name} is a damaged gzip file after line {number:,}; download it again.") from None
@@ -62,7 +62,7 @@ def lines(path: str | Path) -> Iterator[str]:
 
 
 def _decoded(file: gzip.GzipFile | BinaryIO, file_name: str, max_bytes: float = math.inf) -> Iterator[str]:
-    """Yield the lines of a file as text. Raises ValueError for a line that no text has."""
+    """Yield the lines of a file as text. Raises ValueError for a line that cannot be text."""
     number = 0
     try:
         for number, line in enumerate(_bounded_lines(file, max_bytes), 1):
@@ -73,11 +73,11 @@ def _decoded(file: gzip.GzipFile | BinaryIO, file_name: str, max_bytes: float = 
 
 
 class _NotTextError(Exception):
-    """Raised for a line that no text has; the message says what is odd about it."""
+    """An error for a line that cannot be text; the message says why."""
 
 
 def _bounded_lines(file: gzip.GzipFile | BinaryIO, max_bytes: float) -> Iterator[bytes]:
-    """Yield each line, or its first MAX_LINE_BYTES. Raises _NotTextError for a line that no text has."""
+    """Yield each line, or its first MAX_LINE_BYTES. Raises _NotTextError for a line that cannot be text."""
     read = 0
     while line := file.readline(MAX_LINE_BYTES):
         rest, length = line, len(line)

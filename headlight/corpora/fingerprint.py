@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 from headlight.corpora.pairs import Pair
 
 SAMPLE_HASHES = 2000  # of 1,000 pairs from a corpus of 300,000, about 7 can be looked up
-HASH_BYTES = 5  # 300,000 pairs share one with a probability of 0.04
-CARD_KEY = "trained_on"  # in a card
+HASH_BYTES = 5  # two of 300,000 pairs have the same hash with a probability of 0.04
+CARD_KEY = "trained_on"
 
 
 class Overlap(NamedTuple):
@@ -43,7 +43,7 @@ class Fingerprint:
                 self._shrink()
 
     def to_card(self, before: object = None) -> dict[str, Any]:
-        """Return the card's entry, merged with that of an earlier training, `before`."""
+        """Return the card's entry, merged with `before`, the entry of an earlier training."""
         pairs = self.pairs
         if (earlier := _parse_card(before)) is not None:
             pairs += earlier[0]

@@ -26,7 +26,7 @@ from transformer.quoting import quoted
 FRAMES = Path(__file__).parent / "slot_frames"  # a table per direction: a sentence with {slots}, its translation
 DEFAULT_PAIRS = 20_000
 _SLOT = re.compile(r"\{([a-z]+)(\d?)(:s)?\}")
-_NAMES = {"x", "f", "m", "s"}
+_NAME_KINDS = {"x", "f", "m", "s"}
 
 
 class Framed(Corpus):
@@ -100,7 +100,7 @@ def _draw(
 ) -> tuple[str, str]:
     """Return a value for a slot other than an amount, spelled for both sides, different from those of other slots."""
     while True:
-        if kind in _NAMES:
+        if kind in _NAME_KINDS:
             names = {"f": words.female, "m": words.male, "s": words.surnames}.get(kind) or _any_names(words, rng)
             value = (rng.choice(names),) * 2
         elif kind in ("c", "day", "month"):
@@ -132,7 +132,7 @@ def _write_side(text: str, values: dict[str, tuple[str, str]], languages: tuple[
     for match in _SLOT.finditer(text):
         filled_in += text[last : match.start()]
         value = values[match[1] + match[2]][side]
-        if languages[side] == "fr" and (match[1] in _NAMES or match[1] in ("c", "month")):
+        if languages[side] == "fr" and (match[1] in _NAME_KINDS or match[1] in ("c", "month")):
             filled_in = with_elision(filled_in, value)
         filled_in += genitive(value) if match[3] else value
         last = match.end()

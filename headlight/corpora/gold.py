@@ -1,7 +1,7 @@
-"""Sentence pairs whose truth is known, from grammars: who aligns with whom, and what each pronoun stands for.
+"""Sentence pairs from grammars, with their word alignments and the antecedents of their pronouns.
 
-A grammar builds both sides out of `GoldWord`s, and each word of the target says which words of the source it was
-written for. So the alignment is part of the sentence from the start, not found afterwards.
+A grammar builds both sides from `GoldWord`s, and each word of the target names the words of the source that it
+translates. So the alignment is known from the start and not estimated afterwards.
 """
 
 import difflib
@@ -157,16 +157,16 @@ class GoldCorpus(Corpus):
     def gold(self) -> Iterator[GoldPair]:
         """Yield the pairs with their alignments and antecedents, in the order of `rows`."""
         rng = random.Random(f"{self.grammar.name} {self.split} {self.seed}")
-        seen_hashes: set[int] = set()
+        source_hashes: set[int] = set()
         count = 0
         while count < self.size:
             pair = self.grammar.pair(rng)
             if split_of(pair) != self.split:
                 continue
             if self.split != "train":  # train may be large, and remembering its sources would take memory
-                if (key := text_hash(pair.source)) in seen_hashes:
+                if (key := text_hash(pair.source)) in source_hashes:
                     continue
-                seen_hashes.add(key)
+                source_hashes.add(key)
             count += 1
             yield pair
 

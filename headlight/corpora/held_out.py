@@ -1,4 +1,4 @@
-"""Separate validation from training pairs: hold pairs out, or leave out validation pairs that are in the training."""
+"""Separate validation from training pairs: hold pairs out, or reject validation pairs that are in the training data."""
 
 import hashlib
 import heapq
@@ -40,7 +40,7 @@ def held_out_count(distinct: int) -> int:
 
 
 class _WithoutHeldOut(ChangedCorpus):
-    """A corpus that rejects the pairs with these hashes as HELD_OUT, each as often as it comes."""
+    """A corpus that rejects all pairs with these hashes as HELD_OUT."""
 
     def __init__(self, corpus: Corpus, hashes: set[bytes]) -> None:
         super().__init__(corpus, f"{corpus.name}, less the pairs held out")
@@ -58,7 +58,7 @@ def separate(train: Corpus, validation: Corpus) -> tuple[Corpus, Corpus]:
 
 
 class _Compared(ChangedCorpus):
-    """A corpus that records in `common`, while it is read, which pairs of another corpus it has."""
+    """A corpus that records in `common`, while it is read, the pairs that another corpus has, too."""
 
     def __init__(self, corpus: Corpus, other: Iterable[Pair]) -> None:
         super().__init__(corpus)

@@ -1,7 +1,7 @@
 """The merges of a byte-pair encoding (BPE) learned from a text, with the count of each pair when it was merged.
 
-`Tokenizer.train` learns the merges, as for every model of ours. Its library keeps no counts, so this module counts the
-pairs again in the partly merged words.
+`Tokenizer.train` learns the merges, as for all of Headlight's models. Its library does not report counts, so this
+module counts the pairs again in the partly merged words.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from transformer.tokenizers import MIN_TOKENS_FOR_BYTES, SPECIALS, Tokenizer
 from transformer.yielding import yield_turn
 
-MAX_LEARNED_CHARACTERS = 900  # of a text; all of its characters fit into a vocabulary without bytes
+MAX_LEARNED_CHARACTERS = 900  # so that all characters of a text fit into a vocabulary without bytes
 MIN_FREQUENCY = 2  # of a pair that is merged, as in the tokenizers that ship
 Pair = tuple[str, str]
 
@@ -31,7 +31,7 @@ class LearnedMerges:
     words: tuple[str, ...]  # of the text in order, "▁" where a space was
 
     def merges_within(self, vocabulary: int) -> int:
-        """Return how many merges a vocabulary of that size has: the trainer stops as soon as it is full."""
+        """Return how many merges a vocabulary of this size has: the trainer stops as soon as it is full."""
         return min(bisect_left(self.sizes, vocabulary), len(self.merges))
 
     def pieces(self, merges: int) -> list[tuple[str, ...]]:

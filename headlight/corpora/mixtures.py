@@ -10,13 +10,13 @@ from itertools import repeat
 from headlight.corpora.pairs import Corpus, Pair, Rejected
 from transformer.quoting import quoted, short
 
-JOINED = " + "
+PART_SEPARATOR = " + "
 _WEIGHTED = re.compile(r"(.+?)\*(\d+(?:\.\d+)?)")
 MAX_WEIGHT, MAX_PARTS = 1000.0, 20
 
 
 def is_mixture(spec: str) -> bool:
-    return JOINED in spec or _WEIGHTED.fullmatch(spec) is not None
+    return PART_SEPARATOR in spec or _WEIGHTED.fullmatch(spec) is not None
 
 
 def weighted_parts(spec: str) -> list[tuple[str, float]]:
@@ -24,14 +24,14 @@ def weighted_parts(spec: str) -> list[tuple[str, float]]:
 
     Raises ValueError for a part without a name, a weight that is not above 0, a second weight, and too many parts.
     """
-    weighted_names, parts = [], spec.split(JOINED)
+    weighted_names, parts = [], spec.split(PART_SEPARATOR)
     if len(parts) > MAX_PARTS:
         raise ValueError(f"{len(parts):,} corpora are too many for a mixture; choose at most {MAX_PARTS}.")
     for part in parts:
         weighted = _WEIGHTED.fullmatch(part.strip())
         name, times = (weighted[1].strip(), float(weighted[2])) if weighted else (part.strip(), 1.0)
         if not name:
-            raise ValueError(f"{quoted(spec)} has a part without a name; write CORPUS{JOINED}CORPUS*2.")
+            raise ValueError(f"{quoted(spec)} has a part without a name; write CORPUS{PART_SEPARATOR}CORPUS*2.")
         if _WEIGHTED.fullmatch(name):
             raise ValueError(f"{quoted(part)} has two weights; write one, their product.")
         if not 0.0 < times <= MAX_WEIGHT:
@@ -43,13 +43,13 @@ def weighted_parts(spec: str) -> list[tuple[str, float]]:
 class Mixture(Corpus):
     """A mixture of `parts`, each a corpus with its weight: 2 yields each of its pairs twice, 0.5 every second pair.
 
-    Once the parts are counted, they are interleaved evenly over a pass, so that a pass that is shuffled in pools is
-    mixed everywhere. Until then a pass takes from all parts in turn, and ends with the rest of the longer ones, which
-    is enough for a preview. A pair's `origin` is the name of its part.
+    Once the rows of all parts are counted, they are interleaved evenly, so that shuffling in pools mixes them. Before
+    that, a pass takes from all parts in turn and ends with the rest of the longer parts, which is enough for a preview.
+    A pair's `origin` is the name of its part.
     """
 
     def __init__(self, parts: Sequence[tuple[Corpus, float]]) -> None:
-        names = short(JOINED.join(corpus.name for corpus, _ in parts))
+        names = short(PART_SEPARATOR.join(corpus.name for corpus, _ in parts))
         super().__init__(names, max(corpus.max_characters for corpus, _ in parts))
         self.parts = list(parts)
         self._rows = [1] * len(parts)

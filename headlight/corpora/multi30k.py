@@ -1,6 +1,6 @@
 """Multi30k: 31,000 image captions in English, German, French and Czech (Elliott et al., 2016).
 
-For research and education; the captions stem from Flickr30k.
+The captions are from Flickr30k, and are for research and education.
 """
 
 import hashlib
@@ -59,7 +59,7 @@ def default_folder() -> Path:
 
 
 def _path(folder: str | Path | None, name: str) -> Path:
-    """Return the file, plain or gzipped; it is downloaded if it is missing and nobody has chosen a folder."""
+    """Return the file, plain or gzipped; a missing file is downloaded unless a folder was chosen."""
     is_chosen = folder or os.environ.get("HEADLIGHT_MULTI30K")
     directory = Path(folder) if folder else default_folder()
     require_readable(directory)

@@ -21,10 +21,10 @@ from transformer.quoting import short
 if TYPE_CHECKING:  # reading a corpus needs no torch
     from transformer.batches import Example
 
-TOKENS, LENGTHS, FACTS = "tokens.bin", "lengths.bin", "facts.json"
+TOKENS_FILE, LENGTHS_FILE, FACTS_FILE = "tokens.bin", "lengths.bin", "facts.json"
 COUNT_FIELDS = ("pairs", "source_tokens", "target_tokens")
 DTYPES = ("uint16", "uint32")
-CHUNK_EXAMPLES = 1000  # read at a time
+CHUNK_EXAMPLES = 1000  # that are read at once
 
 
 class Packed:
@@ -35,33 +35,36 @@ class Packed:
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
-        facts = read_json(self.folder / FACTS)
+        facts = read_json(self.folder / FACTS_FILE)
         fields = facts if isinstance(facts, dict) else {}
         counts = [n for name in COUNT_FIELDS if type(n := fields.get(name)) is int and n >= 0]
         if len(counts) < len(COUNT_FIELDS) or fields.get("dtype") not in DTYPES:
-            raise ValueError(f"{short(self.folder / FACTS)} does not say what the corpus is; pack it again.")
+            raise ValueError(f"{short(self.folder / FACTS_FILE)} does not say what the corpus is; pack it again.")
         self.pairs, self.source_tokens, self.target_tokens = counts
         self.dtype = np.dtype(fields["dtype"])
-        expected = {TOKENS: (self.source_tokens + self.target_tokens) * self.dtype.itemsize, LENGTHS: self.pairs * 8}
+        token_bytes = (self.source_tokens + self.target_tokens) * self.dtype.itemsize
+        expected = {TOKENS_FILE: token_bytes, LENGTHS_FILE: self.pairs * 8}
         for name, size in expected.items():
             path = self.folder / name
             if not path.is_file() or path.stat().st_size != size:
                 raise ValueError(
-                    f"{short(self.folder / name)} is not the {size:,} bytes that {FACTS} says; pack it again."
+                    f"{short(self.folder / name)} is not the {size:,} bytes that {FACTS_FILE} says; pack it again."
                 )
 
     def check(self, vocab_size: int) -> None:
         """Read all ids. Raises ValueError where they cannot be of a corpus with `vocab_size` tokens."""
         if not self.pairs:
-            raise ValueError(f"{short(self.folder / FACTS)} has no pair; pack it again.")
-        lengths = np.fromfile(self.folder / LENGTHS, np.int32).reshape(-1, 2)
+            raise ValueError(f"{short(self.folder / FACTS_FILE)} has no pair; pack it again.")
+        lengths = np.fromfile(self.folder / LENGTHS_FILE, np.int32).reshape(-1, 2)
         if lengths.min() < 1 or lengths.sum(0, np.int64).tolist() != [self.source_tokens, self.target_tokens]:
-            raise ValueError(f"{short(self.folder / LENGTHS)} does not fit {FACTS}; pack it again.")
-        if np.memmap(self.folder / TOKENS, self.dtype, "r").max() >= vocab_size:
-            raise ValueError(f"{short(self.folder / TOKENS)} has tokens that are not in the vocabulary; pack it again.")
+            raise ValueError(f"{short(self.folder / LENGTHS_FILE)} does not fit {FACTS_FILE}; pack it again.")
+        if np.memmap(self.folder / TOKENS_FILE, self.dtype, "r").max() >= vocab_size:
+            raise ValueError(
+                f"{short(self.folder / TOKENS_FILE)} has tokens that are not in the vocabulary; pack it again."
+            )
 
     def __iter__(self) -> Iterator[Example]:
-        with open_regular(self.folder / TOKENS) as tokens, open_regular(self.folder / LENGTHS) as lengths:
+        with open_regular(self.folder / TOKENS_FILE) as tokens, open_regular(self.folder / LENGTHS_FILE) as lengths:
             while len(sides := np.fromfile(lengths, np.int32, 2 * CHUNK_EXAMPLES)):
                 ends = np.cumsum(sides).tolist()
                 ids = np.fromfile(tokens, self.dtype, ends[-1])
@@ -73,17 +76,17 @@ def pack_examples(examples: Iterable[Example], folder: str | Path, vocab_size: i
     """Write `examples`, whose ids are below `vocab_size`, into `folder`."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / FACTS).unlink(missing_ok=True)  # written last: without it the folder is no corpus
+    (folder / FACTS_FILE).unlink(missing_ok=True)  # written last: without it the folder is no corpus
     dtype = np.dtype(np.uint16 if vocab_size <= 2**16 else np.uint32)
     totals = np.zeros(2, np.int64)
-    with open(folder / TOKENS, "wb") as tokens, open(folder / LENGTHS, "wb") as lengths:
+    with open(folder / TOKENS_FILE, "wb") as tokens, open(folder / LENGTHS_FILE, "wb") as lengths:
         for example in examples:
             sides = np.array([len(side) for side in example], np.int32)
             tokens.write(np.array([*example[0], *example[1]], dtype).tobytes())
             lengths.write(sides.tobytes())
             totals += sides
     source, target = totals.tolist()
-    pairs = (folder / LENGTHS).stat().st_size // 8
+    pairs = (folder / LENGTHS_FILE).stat().st_size // 8
     facts = {"pairs": pairs, "source_tokens": source, "target_tokens": target, "dtype": dtype.name}
-    write_json(folder / FACTS, facts)
+    write_json(folder / FACTS_FILE, facts)
     return Packed(folder)

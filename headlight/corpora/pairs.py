@@ -71,7 +71,7 @@ class Corpus(ABC):
 
     @abstractmethod
     def rows(self) -> Iterator[Pair | Rejected]:
-        """Yield every row as it is in the file; undecodable bytes as surrogates."""
+        """Yield every row unchanged, with surrogates for undecodable bytes."""
 
     def __iter__(self) -> Iterator[Pair]:
         report = Report(self.name)
@@ -131,7 +131,7 @@ class ChangedCorpus(Corpus):
 
 
 class FirstRows(Corpus):
-    """The first rows of a corpus, however many of them are usable."""
+    """The first `count` rows of a corpus, usable or not."""
 
     def __init__(self, corpus: Corpus, count: int) -> None:
         super().__init__(corpus.name, corpus.max_characters)

@@ -1,5 +1,5 @@
-"""Gold word alignments: a generated corpus's own, or from a file in the Pharaoh format (`0-0 1-2 3p4` for a pair), or
-from the times at which the words of the target are spoken.
+"""Gold word alignments: of a generated corpus, from a file in the Pharaoh format (`0-0 1-2 3p4` for a pair), or from
+the times at which the words of the target are spoken.
 
 `1-2` is a sure link from word 1 of the source to word 2 of the target, `3p4` or `3?4` a possible one. Words are counted
 from 0.
@@ -72,14 +72,14 @@ def read_links(path: str | Path, one_based: bool = False) -> list[Links]:
 
 
 class TimedWord(NamedTuple):
-    """A word of the target, and when it is spoken: from `start` to `end`, in seconds."""
+    """A word of the target that is spoken from `start` to `end`, in seconds."""
 
     word: str
     start: float
     end: float
 
 
-MAX_SEGMENTS = 500  # of the source, in one word
+MAX_SEGMENTS = 500  # source segments of one word
 
 
 def read_times(path: str | Path) -> list[list[TimedWord]]:

@@ -39,14 +39,14 @@ _BLOCKED_BEFORE = frozenset(_BLOCKED_BEFORE_TEXT.split())
 _HOLIDAYS_TEXT = "good ash easter palm holy black bloody shrove maundy whit fools fool saint pâques"
 _HOLIDAYS = frozenset(_HOLIDAYS_TEXT.split())
 # Where "two" is not any number: "the two of us", "both", "each other".
-_PAIRED = re.compile(r"(?i)\b(the|these|those|us|you|of|in) two\b|\b(each|both|either|neither|other|half|twins?)\b")
+_FIXED_TWO = re.compile(r"(?i)\b(the|these|those|us|you|of|in) two\b|\b(each|both|either|neither|other|half|twins?)\b")
 # These go with some hours only: "acht Uhr nachmittags" is wrong, and "12 a.m." is midnight.
 _DAYTIME = re.compile(
     r"(?i)\b([ap]\.? ?m\b|morning|afternoon|evening|night|noon|midnight|matin|après-midi|soir|nuit|midi|minuit"
     r"|vormittags?|nachmittags?|mittags?|abends?|nachts?|morgens|früh)\b"
 )
 _MARY = {"Mary": ("Marie", "Maria"), "Marie": ("Mary",), "Maria": ("Mary",)}
-_NUMBERS = ("word", "digits")
+_NUMBER_KINDS = ("word", "digits")
 _WORD = re.compile(r"[^\W\d_]+")
 _ARTICLE = re.compile(r"(?i)\ban? [$€£]?$")  # "an 8" would have to become "a 9"
 _DIGITS = re.compile(r"(?<![\w.,:/'’#-])(?<!\d )\d{1,4}(?![\w:/’'-]|[.,]\d| \d)")
@@ -100,9 +100,10 @@ class Replacer:
                     counts[1][kind, name] = counts[1].pop((kind, other))
                     break
         slot_pairs = [(key, (slot, by_key[1][key])) for key, slot in by_key[0].items() if key in by_key[1]]
-        fixed = {("word", "2")} if _PAIRED.search(source) or _PAIRED.search(target) else set()
+        fixed = {("word", "2")} if _FIXED_TWO.search(source) or _FIXED_TWO.search(target) else set()
         if _DAYTIME.search(source) or _DAYTIME.search(target):
-            fixed |= {key for key, _ in slot_pairs if key[0] == "time" or (key[0] in _NUMBERS and int(key[1]) <= 24)}
+            keys = [key for key, _ in slot_pairs]
+            fixed |= {key for key in keys if key[0] == "time" or (key[0] in _NUMBER_KINDS and int(key[1]) <= 24)}
         return [
             slots
             for key, slots in slot_pairs
@@ -139,7 +140,7 @@ class Replacer:
             return self._draw_time(slots, texts, rng)
         names = {"female": words.female, "male": words.male, "surname": words.surnames}
         for _ in range(50):
-            if kind in _NUMBERS:
+            if kind in _NUMBER_KINDS:
                 values = self._draw_number(kind, int(slots[0].value), rng)
             elif kind in self.tables:
                 values = rng.choice(self.tables[kind])
@@ -150,7 +151,7 @@ class Replacer:
                 and not any(
                     re.search(rf"(?i)\b{re.escape(value)}", text) for value, text in zip(values, texts, strict=True)
                 )
-                and (kind in _NUMBERS or all(map(self._is_replaceable, slots, values, texts, (0, 1))))
+                and (kind in _NUMBER_KINDS or all(map(self._is_replaceable, slots, values, texts, (0, 1))))
             ):
                 used.update(values)
                 return self._write(slots, values, texts)

@@ -1,4 +1,4 @@
-"""What is known about a corpus besides its pairs: word alignments and antecedents of pronouns."""
+"""Gold annotations of a corpus: word alignments and antecedents of pronouns."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from transformer.quoting import short
 MAX_UPLOAD_BYTES = 2**30  # a larger corpus is named by its path instead
 MAX_REJECTED_SHARE = 0.1  # of the lines; with more, the file has another format
 
-_START_BYTES = 2**20  # searched for signs of a binary file
+_START_BYTES = 2**20  # of a file, searched for signs of a binary format
 _MAGIC = {
     b"PK\x03\x04": "a zip file (or an Office document); unpack it, or save it as text",
     b"%PDF": "a PDF; save its text",
@@ -138,7 +138,7 @@ def _require_text(path: Path) -> None:
 
 
 def _start_and_size(path: Path) -> tuple[bytes, int]:
-    """Return the start and the size of the text: a gzip file of a few bytes may hold any amount."""
+    """Return the start and the size of the unpacked text: a small gzip file may hold any amount."""
     try:
         with open_regular(path) as file:
             start = file.read(_START_BYTES)

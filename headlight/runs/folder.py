@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from headlight.corpora.packed import FACTS, LENGTHS, TOKENS
+from headlight.corpora.packed import FACTS_FILE, LENGTHS_FILE, TOKENS_FILE
 from headlight.folders import CLONE, runs
 from headlight.machine import lock, unlock
 from headlight.runs import intact
@@ -35,7 +35,7 @@ from transformer.quoting import quoted, short
 
 RUNS = Path("runs") if CLONE else runs()
 VALIDATION_FILE = "validation.jsonl"
-CORPUS_FILES = (FACTS, TOKENS, LENGTHS, VALIDATION_FILE)  # what a run must have in its data folder
+CORPUS_FILES = (FACTS_FILE, TOKENS_FILE, LENGTHS_FILE, VALIDATION_FILE)  # what a run must have in its data folder
 LOG_TAIL_BYTES = 64 * 1024  # the part of a log that is read for its last lines
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from headlight import checkpoints
 from headlight.corpora.files import JsonLines
-from headlight.corpora.packed import LENGTHS, TOKENS, Packed
+from headlight.corpora.packed import LENGTHS_FILE, TOKENS_FILE, Packed
 from headlight.runs import intact, state
 from headlight.runs.folder import CORPUS_FILES, VALIDATION_FILE, RunFolder
 from headlight.runs.preparing import prepare_corpus, recipe_corpora
@@ -129,4 +129,4 @@ def corpus_flaw(folder: RunFolder, checkpoint: Path) -> str:
 def _checksums(data: Path) -> list[tuple[int, str] | None]:
     """Return sizes and checksums of the corpus files as they were recorded; an empty list where they were not."""
     recorded = intact.recorded(data)
-    return [recorded.get(name) for name in (TOKENS, LENGTHS, VALIDATION_FILE)] if recorded else []
+    return [recorded.get(name) for name in (TOKENS_FILE, LENGTHS_FILE, VALIDATION_FILE)] if recorded else []

@@ -24,7 +24,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingR
 from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from headlight.language import LANGUAGES, ORIGINAL, gettext, preferred, translatable, using
+from headlight.language import LANGUAGES, ORIGINAL_LANGUAGE, gettext, preferred, translatable, using
 from headlight.teaching.lessons.judging import judge
 from headlight.viewer.scripts import style, viewer_script
 from server.classroom import codes
@@ -396,7 +396,7 @@ def _html(path: str, language: str, files: Mapping[str, str]) -> str:
     return template.substitute(texts, at=path, language=language, options=options, version=f"{version}&lang={language}")
 
 
-def _files(language: str = ORIGINAL) -> dict[str, str]:
+def _files(language: str = ORIGINAL_LANGUAGE) -> dict[str, str]:
     """Return the page's script and style, which draw a question as a lesson does."""
     page_style = (_FOLDER / "pupil.css").read_text(encoding="utf-8")
     with using(language):

@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from headlight.language import ORIGINAL, current, gettext, localized, within
+from headlight.language import ORIGINAL_LANGUAGE, current, gettext, localized, within
 from transformer import Translator
 from transformer.decoding import Decoding
 from ui.decoding.payload import node_labels, settings
@@ -59,7 +59,7 @@ def tree_facts(name: str, text: str, model: Translator, search: Search) -> dict[
 
 def _in_words(decoding: Decoding) -> str:
     """Return the strategy and its settings: "beam, size 3, length penalty 1", in English shorter than their labels."""
-    if current() == ORIGINAL:
+    if current() == ORIGINAL_LANGUAGE:
         return str(decoding)
     parts = [gettext(decoding.strategy.title)]
     for parameter in decoding.strategy.parameters:

@@ -14,7 +14,7 @@ from urllib.parse import quote, urlencode
 
 import streamlit as st
 
-from headlight.language import LANGUAGES, ORIGINAL, ask_for_language, preferred
+from headlight.language import LANGUAGES, ORIGINAL_LANGUAGE, ask_for_language, preferred
 from transformer.trace import KINDS, Kind
 from ui.state.streamlit_internals import in_session
 
@@ -269,8 +269,9 @@ def choose_language(language: object) -> None:
 
 def address_parameters() -> dict[str, str]:
     """Return the part of the address that says the language."""
-    language = st.session_state.get(_CHOSEN, ORIGINAL)
-    return {} if language == st.session_state.get(_BROWSER, ORIGINAL) == ORIGINAL else {LANGUAGE_PARAMETER: language}
+    language = st.session_state.get(_CHOSEN, ORIGINAL_LANGUAGE)
+    preferred_language = st.session_state.get(_BROWSER, ORIGINAL_LANGUAGE)
+    return {} if language == preferred_language == ORIGINAL_LANGUAGE else {LANGUAGE_PARAMETER: language}
 
 
 def _of_session() -> str | None:

@@ -17,7 +17,7 @@ from headlight.corpora.files import language_pairs, tatoeba_folder
 from headlight.corpora.generated import TOY
 from headlight.corpora.grammars import GRAMMARS
 from headlight.corpora.held_out import MIN_PAIRS
-from headlight.corpora.mixtures import JOINED, MAX_WEIGHT
+from headlight.corpora.mixtures import MAX_WEIGHT, PART_SEPARATOR
 from headlight.corpora.multi30k import LANGUAGES
 from headlight.corpora.pairs import FirstRows
 from headlight.corpora.preview import PREVIEW_ROWS, Preview, preview
@@ -122,7 +122,7 @@ def _mixture() -> str | None:
         key="training-mixture",
     )
     parts = [f"{row['Corpus'].strip()}*{row['Weight']:g}" for row in rows if row.get("Corpus") and row.get("Weight")]
-    return JOINED.join(part.removesuffix("*1") for part in parts) or None
+    return PART_SEPARATOR.join(part.removesuffix("*1") for part in parts) or None
 
 
 def _pair(kind: str, languages: Sequence[str], view: TrainingView) -> str:

@@ -301,7 +301,7 @@ def _begin(chosen: TrainingCorpus, plan: Draft, typed: Callable[[], Draft], prev
 
 
 def _runs_root() -> str:
-    return "runs" if folders.CLONE and models.RUNS == folders.OWN / "runs" else str(models.RUNS)
+    return "runs" if folders.CLONE and models.RUNS == folders.USER_FOLDER / "runs" else str(models.RUNS)
 
 
 def _start(number: int, typed: Callable[[], Draft], key: str) -> None:

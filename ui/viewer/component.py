@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from headlight.charts import Spec
-from headlight.language import ORIGINAL, current, using
+from headlight.language import ORIGINAL_LANGUAGE, current, using
 from headlight.viewer.scripts import script, style, viewer_script
 
 if TYPE_CHECKING:
@@ -31,13 +31,13 @@ def component(name: str, mount: str, *scripts: str, styles: tuple[str, ...] = ()
     def in_language(language: str) -> ComponentRenderer:
         with using(language):
             return st.components.v2.component(
-                f"headlight_{name}" if language == ORIGINAL else f"headlight_{name}_{language}",
+                f"headlight_{name}" if language == ORIGINAL_LANGUAGE else f"headlight_{name}_{language}",
                 html='<div class="hl"></div>',
                 css="".join(style(sheet) for sheet in ("viewer", *styles)),
                 js=viewer_script(*scripts, "streamlit") + f"\nexport default given => component({mount}, given);\n",
             )
 
-    in_language(ORIGINAL)  # before there is a session
+    in_language(ORIGINAL_LANGUAGE)  # before there is a session
 
     def render(**options: Any) -> Any:
         return in_language(current())(**options)

@@ -20,7 +20,7 @@ from headlight.corpora.grammars.english_french import french
 
 _NOUN = re.compile(r"(.+?) (mp|fp|m|f|-)(?:, ?(.+))?")
 
-_LEFT_OUT = frozenset(
+_LEFT_OUT_SENTENCES = frozenset(
     {
         "canyouhelpme",
         "canyouplaytheguitar",
@@ -56,7 +56,7 @@ _VOWEL = r"(?=[aàâeéèêëiîïoôuùûœh])"
 _ELISION = re.compile(rf"(?<![\w'-])(je|me|te|se|le|la|de|ne|que|jusque|lorsque|puisque) {_VOWEL}", re.IGNORECASE)
 # A determiner from a slot is marked with "§": the pronouns of "de le voir" are not contracted.
 _CONTRACTION = re.compile(r"\b(à|de) §(le(?= [^aàâeéèêëiîïoôuùûœhAÀÂEÉÈÊËIÎÏOÔUÙÛŒH])|les)\b", re.IGNORECASE)
-_CONTRACTED = {"à le": "au", "à les": "aux", "de le": "du", "de les": "des"}
+_CONTRACTED_FORMS = {"à le": "au", "à les": "aux", "de le": "du", "de les": "des"}
 _DETERMINERS = frozenset(("le", "un", "mon", "ton", "son", "notre", "votre", "leur", "ce", "quel", "tout"))
 
 
@@ -191,7 +191,7 @@ def _form(head: str, chosen: dict[str, FrenchEntry]) -> _Form:
 
 
 def _agreeing(word: str, form: _Form, chosen: dict[str, FrenchEntry]) -> str:
-    """Return an adjective, a profession or any other word of the lexicon in a form; words with one form as they are."""
+    """Return an adjective, a profession or another word of the lexicon in a form; invariable words are unchanged."""
     entry = chosen.get(word)
     text = word if entry is None else entry.french.lstrip("<")
     if entry is not None and entry.columns:  # a profession
@@ -236,11 +236,15 @@ def _in_country(entry: FrenchEntry) -> str:
 
 
 def spell(text: str) -> str:
-    """Contract and elide, drop the marks, and begin with a capital unless the text starts with "~"."""
-    text = _CONTRACTION.sub(lambda match: _match_case(_CONTRACTED[f"{match[1]} {match[2]}".lower()], match[1]), text)
+    """Apply contraction and elision, remove the marks, and capitalise the text unless it starts with "~"."""
+    text = _CONTRACTION.sub(_contract, text)
     text = text.replace("§", "")
     text = _ELISION.sub(lambda match: f"{match[1][:-1]}'", text)
     return _capitalized(text.replace("*", ""))
+
+
+def _contract(match: re.Match[str]) -> str:
+    return _match_case(_CONTRACTED_FORMS[f"{match[1]} {match[2]}".lower()], match[1])
 
 
 def _match_case(text: str, model: str) -> str:
@@ -266,7 +270,7 @@ VOCABULARY = CoreVocabulary(
     clauses=_clauses,
     random_clause=_random_clause,
     spelled=_spelled,
-    left_out=_LEFT_OUT,
+    left_out=_LEFT_OUT_SENTENCES,
     counts_left_out=True,
     shares=(0.1, 0.55),
     pairs_per_template=24,

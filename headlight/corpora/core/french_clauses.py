@@ -23,7 +23,7 @@ _POSSESSIVES = {
     "ils": ("leur", "leur", "leurs"),
 }
 _REFLEXIVES = {"je": "me", "tu": "te", "il": "se", "nous": "nous", "vous": "vous", "ils": "se"}
-_STRESSED = {"tu": "toi", "nous": "nous", "vous": "vous"}
+_STRESSED_PRONOUNS = {"tu": "toi", "nous": "nous", "vous": "vous"}
 
 
 class FrenchSubject(NamedTuple):
@@ -53,7 +53,7 @@ SUBJECTS = (
     FrenchSubject("the girls", "les filles", "ils", "their", "f"),
 )
 
-_WITH_ETRE = ("aller", "rester", "rentrer", "arriver")
+_ETRE_VERBS = ("aller", "rester", "rentrer", "arriver")
 
 
 class FrenchVerbPhrase(NamedTuple):
@@ -111,7 +111,7 @@ def finite(
 
 def perfect(subject: FrenchSubject, phrase: FrenchVerbPhrase, negation: str = "", adverb: str = "") -> str:
     """Return a French clause in the passé composé."""
-    with_etre = phrase.is_reflexive or phrase.verb in _WITH_ETRE
+    with_etre = phrase.is_reflexive or phrase.verb in _ETRE_VERBS
     se = f"{_REFLEXIVES[subject.person]} " if phrase.is_reflexive else ""
     auxiliary = conjugate("être" if with_etre else "avoir", "present", subject.person)
     participle = Conjugation(phrase.verb).participle
@@ -143,7 +143,7 @@ def imperative(phrase: FrenchVerbPhrase, person: str, negative: bool = False) ->
     if phrase.is_reflexive and negative:
         return f"ne {_REFLEXIVES[person]} {form} pas{_complement(phrase, person, True)}"
     if phrase.is_reflexive:
-        return f"{form}-{_STRESSED[person]}{_complement(phrase, person)}"
+        return f"{form}-{_STRESSED_PRONOUNS[person]}{_complement(phrase, person)}"
     if negative:
         return f"ne {form} pas{_complement(phrase, person, True)}"
     return form + _complement(phrase, person)
@@ -213,29 +213,28 @@ def _timed(pair: Pair, times: tuple[Pair, ...], rng: random.Random, end: str = "
 
 Scheme = Callable[[FrenchSubject, FrenchVerbPhrase, random.Random], Pair | None]
 
-# Which verb phrases and subjects a scheme does not suit.
-_HABITS = ("_habit", "_adverb", "_never", "_not", "_no_longer", "_question", "_word_question", "_likes", "_used_to",
-           "_that")  # fmt: skip
-_WISHES = ("_imperative", "_polite", "_let_us", "_want_you", "_should", "_must", "_need_not", "_wants", "_would_like",
-           "_want_question", "_likes", "_to", "_would", "_if", "_can", "_can_question")  # fmt: skip
-_QUESTIONS = ("_question", "_word_question", "_progressive_question", "_past_question", "_why_not", "_ever",
-              "_will_question", "_want_question", "_how_long")  # fmt: skip
-
-
-_STATES = ("_habit", "_not", "_no_longer", "_question", "_for_long", "_how_long", "_used_to", "_would_like", "_wants",
-           "_that")  # fmt: skip
+# Schemes by what `make_clause` checks: the flags of the verb phrase, and the subject.
+_HABIT_SCHEMES = ("_habit", "_adverb", "_never", "_not", "_no_longer", "_question", "_word_question", "_likes",
+                  "_used_to", "_that")  # fmt: skip
+_WISH_SCHEMES = ("_imperative", "_polite", "_let_us", "_want_you", "_should", "_must", "_need_not",
+                 "_wants", "_would_like", "_want_question", "_likes", "_to", "_would", "_if", "_can",
+                 "_can_question")  # fmt: skip
+_QUESTION_SCHEMES = ("_question", "_word_question", "_progressive_question", "_past_question", "_why_not", "_ever",
+                     "_will_question", "_want_question", "_how_long")  # fmt: skip
+_STATE_SCHEMES = ("_habit", "_not", "_no_longer", "_question", "_for_long", "_how_long", "_used_to", "_would_like",
+                  "_wants", "_that")  # fmt: skip
 
 
 def make_clause(scheme: Scheme, subject: FrenchSubject, phrase: FrenchVerbPhrase, rng: random.Random) -> Pair | None:
     """Return a pair, or None where the scheme does not suit the verb phrase or the subject."""
     name = scheme.__name__
     unsuited = (
-        ("e" in phrase.flags and name in _HABITS)
-        or ("w" in phrase.flags and name in _WISHES)
+        ("e" in phrase.flags and name in _HABIT_SCHEMES)
+        or ("w" in phrase.flags and name in _WISH_SCHEMES)
         or (("x" in phrase.flags or "d" in phrase.flags) and name in ("_already", "_ever"))
         or ("y" in phrase.flags and name in ("_progressive", "_en_train", "_was_doing", "_progressive_question"))
-        or ("l" in phrase.flags and name not in _STATES)
-        or (subject.english in ("I", "we") and name in _QUESTIONS)
+        or ("l" in phrase.flags and name not in _STATE_SCHEMES)
+        or (subject.english in ("I", "we") and name in _QUESTION_SCHEMES)
     )
     return None if unsuited else scheme(subject, phrase, rng)
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-CASES = ("nominative", "accusative", "dative", "genitive")
-
-# By gender (masculine, feminine, neuter, plural), each in the order of CASES.
-_ARTICLE = {"m": "der den dem des", "f": "die die der der", "n": "das das dem des", "p": "die die den der"}
+# A case is its number in the order nominative, accusative, dative, genitive.
+# By gender (masculine, feminine, neuter, plural), each with its four cases.
+_ARTICLE_FORMS = {"m": "der den dem des", "f": "die die der der", "n": "das das dem des", "p": "die die den der"}
 _DER_ENDINGS = {"m": "er en em es", "f": "e e er er", "n": "es es em es", "p": "e e en er"}
 _EIN_ENDINGS = {"m": "- en em es", "f": "e e er er", "n": "- - em es", "p": "e e en er"}
-_AFTER_DER = {"m": "e en en en", "f": "e e en en", "n": "e e en en", "p": "en en en en"}
-_AFTER_EIN = {"m": "er en en en", "f": "e e en en", "n": "es es en en", "p": "en en en en"}
-_STRONG = {"m": "er en em en", "f": "e e er er", "n": "es es em en", "p": "e e en er"}
+_ENDINGS_AFTER_DER = {"m": "e en en en", "f": "e e en en", "n": "e e en en", "p": "en en en en"}
+_ENDINGS_AFTER_EIN = {"m": "er en en en", "f": "e e en en", "n": "es es en en", "p": "en en en en"}
+_STRONG_ENDINGS = {"m": "er en em en", "f": "e e er er", "n": "es es em en", "p": "e e en er"}
 _DER_WORDS = {"dieser": "dies", "jeder": "jed", "welcher": "welch"}
 _EIN_WORDS = ("ein", "kein", "mein", "dein", "sein", "ihr", "unser", "euer")
 _ADJECTIVE_STEMS = {"hoch": "hoh", "teuer": "teur", "dunkel": "dunkl", "sauer": "saur"}
@@ -25,7 +24,7 @@ class GermanNoun(NamedTuple):
     weak: bool = False  # der Junge, den Jungen
 
     def form(self, case: int, plural: bool) -> str:
-        """Return the noun in the case with this position in CASES."""
+        """Return the noun in a case, by its number from 0."""
         if plural:
             return self.plural if case != 2 or self.plural.endswith(("n", "s")) else f"{self.plural}n"
         if self.weak and case:
@@ -36,7 +35,7 @@ class GermanNoun(NamedTuple):
 
 
 def read_determiner(word: str) -> tuple[str, int]:
-    """Return (base form, position in CASES) of a determiner in its masculine form: "meinem" is ("mein", 2)."""
+    """Return the base form and the case of a determiner in its masculine form: "meinem" is ("mein", 2)."""
     return _DETERMINERS[word]
 
 
@@ -46,7 +45,7 @@ def decline(determiner: str, adjectives: list[str], noun: GermanNoun, case: int,
     words = []
     if determiner:
         words.append(_decline_determiner(determiner, gender, case))
-    endings = _STRONG if not determiner else _AFTER_EIN if determiner in _EIN_WORDS else _AFTER_DER
+    endings = _ENDINGS_AFTER_EIN if determiner in _EIN_WORDS else _ENDINGS_AFTER_DER if determiner else _STRONG_ENDINGS
     words += [decline_adjective(adjective, _pick(endings, gender, case)) for adjective in adjectives]
     return " ".join([*words, noun.form(case, plural)])
 
@@ -58,7 +57,7 @@ def decline_adjective(adjective: str, ending: str) -> str:
 
 def _decline_determiner(determiner: str, gender: str, case: int) -> str:
     if determiner == "der":
-        return _pick(_ARTICLE, gender, case)
+        return _pick(_ARTICLE_FORMS, gender, case)
     if determiner in _DER_WORDS:
         return _DER_WORDS[determiner] + _pick(_DER_ENDINGS, gender, case)
     ending = _pick(_EIN_ENDINGS, gender, case)
@@ -125,8 +124,8 @@ _STRONG_VERBS = {
     ziehen zieht zog gezogen
     """.strip().splitlines()
 }
-_WITH_SEIN = ("aufstehen", "aufwachen", "reisen", "wandern", "umziehen", "joggen")
-_INSEPARABLE = ("be", "er", "ver", "ent", "zer", "ge")
+_SEIN_VERBS = ("aufstehen", "aufwachen", "reisen", "wandern", "umziehen", "joggen")
+_INSEPARABLE_PREFIXES = ("be", "er", "ver", "ent", "zer", "ge")
 _MODALS = {
     "können": "kann kannst kann können könnt können",
     "müssen": "muss musst muss müssen müsst müssen",
@@ -138,7 +137,7 @@ _MODALS = {
     "sein": "bin bist ist sind seid sind",
     "werden": "werde wirst wird werden werdet werden",
 }
-_ENDINGS = ("e", "st", "t", "en", "t", "en")
+_PRESENT_ENDINGS = ("e", "st", "t", "en", "t", "en")
 
 
 class GermanVerb(NamedTuple):
@@ -159,7 +158,7 @@ class GermanVerb(NamedTuple):
         if person in (1, 2) and self.base in _STRONG_VERBS:
             third = _STRONG_VERBS[self.base][0]
             return third if person == 2 else _second_person(third)
-        ending = _ENDINGS[person]
+        ending = _PRESENT_ENDINGS[person]
         if _needs_e(stem):
             return f"{stem}e{ending}"
         return stem + (ending[1:] if ending == "st" and stem.endswith(("s", "ß", "z", "x")) else ending)
@@ -177,12 +176,12 @@ class GermanVerb(NamedTuple):
         if self.base in _STRONG_VERBS:
             return self.prefix + _STRONG_VERBS[self.base][2]
         stem = self._stem()
-        ge = "" if self.base.startswith(_INSEPARABLE) or self.base.endswith("ieren") else "ge"
+        ge = "" if self.base.startswith(_INSEPARABLE_PREFIXES) or self.base.endswith("ieren") else "ge"
         return f"{self.prefix}{ge}{stem}{'et' if _needs_e(stem) else 't'}"
 
     def auxiliary(self) -> GermanVerb:
         """Return the verb that the perfect is built with, haben or sein."""
-        with_sein = _STRONG_VERBS.get(self.base, [])[-1:] == ["s"] or self.prefix + self.base in _WITH_SEIN
+        with_sein = _STRONG_VERBS.get(self.base, [])[-1:] == ["s"] or self.prefix + self.base in _SEIN_VERBS
         return GermanVerb("", "sein" if with_sein and self.prefix + self.base != "anziehen" else "haben")
 
     def infinitive(self, zu: bool = False) -> str:
@@ -209,7 +208,7 @@ class GermanVerb(NamedTuple):
 
 
 def split_verb(word: str) -> GermanVerb:
-    """Return the Verb of "auf|stehen" or "gehen"."""
+    """Return the verb of "auf|stehen" or "gehen"."""
     prefix, _, base = word.rpartition("|")
     return GermanVerb(prefix, base)
 

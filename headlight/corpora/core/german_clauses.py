@@ -10,8 +10,8 @@ from typing import NamedTuple
 from headlight.corpora import english
 from headlight.corpora.core.german import GermanVerb, split_verb
 
-_POSSESSIVE = re.compile(r"@(\w*)")
-_REFLEXIVE = ("mich", "dich", "sich", "uns", "euch", "sich")
+_POSSESSIVE_SLOT = re.compile(r"@(\w*)")
+_REFLEXIVE_ACCUSATIVE = ("mich", "dich", "sich", "uns", "euch", "sich")
 _REFLEXIVE_DATIVE = ("mir", "dir", "sich", "uns", "euch", "sich")
 
 
@@ -79,10 +79,10 @@ def read_verb_phrase(line: str) -> GermanVerbPhrase:
 
 def _words(subject: GermanSubject, phrase: GermanVerbPhrase, adverb: str = "", negated: bool = False) -> str:
     """Return what stands between subject and verb: the reflexive pronoun, the adverb and the objects."""
-    pronouns = _REFLEXIVE_DATIVE if phrase.reflexive == "sich_" else _REFLEXIVE
+    pronouns = _REFLEXIVE_DATIVE if phrase.reflexive == "sich_" else _REFLEXIVE_ACCUSATIVE
     reflexive = pronouns[subject.person] if phrase.reflexive else ""
     text = phrase.negated if negated else phrase.german
-    return _join(reflexive, adverb, _POSSESSIVE.sub(lambda match: _possessive(subject.possessive, match[1]), text))
+    return _join(reflexive, adverb, _POSSESSIVE_SLOT.sub(lambda match: _possessive(subject.possessive, match[1]), text))
 
 
 def _possessive(base: str, ending: str) -> str:
@@ -146,17 +146,17 @@ def _conjugated(verb: str, subject: GermanSubject) -> str:
 
 
 # Adverbs with their place in English: "before" the verb or at the "end".
-_HABITS = (
+_HABIT_ADVERBS = (
     ("oft", "often", "before"), ("immer", "always", "before"), ("manchmal", "sometimes", "before"),
     ("nie", "never", "before"), ("selten", "rarely", "before"), ("meistens", "usually", "before"),
     ("jeden Tag", "every day", "end"), ("am Wochenende", "on weekends", "end"), ("jede Woche", "every week", "end"),
 )  # fmt: skip
-_PAST = (
+_PAST_TIMES = (
     ("gestern", "yesterday"), ("gestern Abend", "last night"), ("letzte Woche", "last week"),
     ("am Montag", "on Monday"), ("am Samstag", "on Saturday"), ("vor zwei Tagen", "two days ago"),
     ("heute Morgen", "this morning"),
 )  # fmt: skip
-_FUTURE = (
+_FUTURE_TIMES = (
     ("morgen", "tomorrow"), ("bald", "soon"), ("nächste Woche", "next week"), ("am Sonntag", "on Sunday"),
     ("heute Abend", "tonight"), ("später", "later"),
 )  # fmt: skip
@@ -168,7 +168,7 @@ _MODALS = (
 
 
 def habit(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
-    adverb, translation, position = rng.choice(_HABITS)
+    adverb, translation, position = rng.choice(_HABIT_ADVERBS)
     source = _main(subject, phrase, adverb)
     verb = _present_english(subject, phrase)
     if position == "before":
@@ -191,7 +191,7 @@ def _inverted(subject: GermanSubject, phrase: GermanVerbPhrase, adverb: str, neg
 
 def question(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     adverb, translation, position = rng.choice(
-        [habit for habit in _HABITS if habit[0] not in ("nie", "selten", "manchmal")]
+        [habit for habit in _HABIT_ADVERBS if habit[0] not in ("nie", "selten", "manchmal")]
     )
     source = _inverted_main("", subject, phrase, adverb)
     text = _english(subject, phrase)
@@ -215,19 +215,19 @@ def negative(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Rando
 
 
 def perfect(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
-    adverb, translation = rng.choice(_PAST)
+    adverb, translation = rng.choice(_PAST_TIMES)
     source = _perfect(subject.german, subject, phrase, _words(subject, phrase, adverb))
     return _sentence(source, f"{subject.english} {english.past_tense(_english(subject, phrase))} {translation}")
 
 
 def fronted_perfect(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
-    adverb, translation = rng.choice(_PAST)
+    adverb, translation = rng.choice(_PAST_TIMES)
     source = _perfect(adverb, subject, phrase, _inverted(subject, phrase, ""))
     return _sentence(source, f"{translation}, {subject.english} {english.past_tense(_english(subject, phrase))}")
 
 
 def perfect_question(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
-    adverb, translation = rng.choice((*_PAST, ("schon", "already")))
+    adverb, translation = rng.choice((*_PAST_TIMES, ("schon", "already")))
     source = _perfect("", subject, phrase, _inverted(subject, phrase, adverb))
     text = _english(subject, phrase)
     if adverb == "schon":
@@ -247,7 +247,7 @@ def negative_perfect(subject: GermanSubject, phrase: GermanVerbPhrase, rng: rand
 
 
 def future(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
-    adverb, translation = rng.choice(_FUTURE)
+    adverb, translation = rng.choice(_FUTURE_TIMES)
     if rng.random() < 0.5:
         werden = _conjugated("werden", subject)
         source = _join(subject.german, werden, _words(subject, phrase, adverb), phrase.verb.infinitive())
@@ -330,7 +330,7 @@ def that_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Ra
          ("Es ist gut, dass", "It's good that"), ("Sie sagt, dass", "She says that"),
          ("Ich bin froh, dass", "I'm glad that"))
     )  # fmt: skip
-    adverb, adverb_translation, position = rng.choice(_HABITS)
+    adverb, adverb_translation, position = rng.choice(_HABIT_ADVERBS)
     finite = phrase.verb.prefix + phrase.verb.present(subject.person)
     source = _join(main, subject.german, _words(subject, phrase, adverb), finite)
     verb = _present_english(subject, phrase)
@@ -455,16 +455,18 @@ SCHEMES: tuple[Scheme, ...] = (
 )  # fmt: skip
 
 
-_NOT_OF_SPEAKER = (question, w_question, perfect_question, why_perfect, if_clause)
-_NEGATIVE = (negative, negative_perfect, negative_modal, negative_imperative)
+_SCHEMES_ABOUT_OTHERS = (question, w_question, perfect_question, why_perfect, if_clause)
+_NEGATIVE_SCHEMES = (negative, negative_perfect, negative_modal, negative_imperative)
 
 
 def make_clause(scheme: Scheme, subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair | None:
-    """Return the sentence of a scheme, or None where nobody would say it.
+    """Return the sentence pair of a scheme, or None where nobody would say it.
 
     "Sie essen." can mean "You are eating." and "They are eating."; it is left to mean "they".
     """
-    if (scheme in _NOT_OF_SPEAKER and _includes_speaker(subject)) or (scheme in _NEGATIVE and not phrase.negated):
+    if scheme in _SCHEMES_ABOUT_OTHERS and _includes_speaker(subject):
+        return None
+    if scheme in _NEGATIVE_SCHEMES and not phrase.negated:
         return None
     pair = scheme(subject, phrase, rng)
     is_ambiguous = pair and subject is _SIE and pair[0].startswith("Sie ") and " Ihr" not in pair[0]

@@ -19,9 +19,9 @@ _CONTRACTIONS = {
     "in dem": "im", "in das": "ins", "zu dem": "zum", "zu der": "zur", "von dem": "vom", "an dem": "am",
     "an das": "ans", "bei dem": "beim",
 }  # fmt: skip
-_CONTRACTED = re.compile(rf"\b(?:{'|'.join(_CONTRACTIONS)})\b", re.IGNORECASE)
+_CONTRACTION_PATTERN = re.compile(rf"\b(?:{'|'.join(_CONTRACTIONS)})\b", re.IGNORECASE)
 
-_LEFT_OUT = frozenset(
+_LEFT_OUT_SENTENCES = frozenset(
     {
         "bistdumude",
         "dreiplusvieristsieben",
@@ -62,7 +62,7 @@ def _clauses(phrase: GermanVerbPhrase) -> Iterator[Pair | None]:
 
 def _fill(source: str, target: str, chosen: dict[str, GermanEntry]) -> Pair:
     source = SLOT.sub(lambda match: _german(match[1], chosen), source)
-    source = _CONTRACTED.sub(lambda match: _CONTRACTIONS[match[0].lower()], source)
+    source = _CONTRACTION_PATTERN.sub(lambda match: _CONTRACTIONS[match[0].lower()], source)
     target = SLOT.sub(lambda match: _english(match[1], chosen), target)
     return _capitalized(source), english.fix_articles(_capitalized(target))
 
@@ -131,7 +131,7 @@ VOCABULARY = CoreVocabulary(
     clauses=_clauses,
     random_clause=_random_clause,
     spelled=lambda pair: (pair[0], english.fix_articles(pair[1])),
-    left_out=_LEFT_OUT,
+    left_out=_LEFT_OUT_SENTENCES,
     counts_left_out=False,
     shares=(0.35, 0.7),
     pairs_per_template=20,

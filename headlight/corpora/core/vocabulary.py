@@ -24,25 +24,24 @@ Pair = tuple[str, str]
 class CoreVocabulary(Generic[E, P]):
     """The sentences of a folder, with entries E of its lexicon and its verb phrases P.
 
-    Three sources make them: sentences written by hand around words that no general frame fits (words.txt), frames whose
+    They have three sources: sentences written by hand around words that no general frame fits (words.txt), frames whose
     slots are filled from a lexicon (frames.txt, lexicon.txt), and verb phrases put into tenses, moods and clauses
     (verbs.txt).
     """
 
     folder: str
-    entry: Callable[[str, str], E]  # of a word in the source and in the target language, its first two fields
+    entry: Callable[[str, str], E]  # from the first two fields: the word in the source and the target language
     read_entry: Callable[[str, str], E]  # from a line of lexicon.txt and its category
     generated: dict[str, list[Pair]]  # the categories that are not in lexicon.txt
-    covers_generated: bool  # whether their words get pairs of their own as well
+    covers_generated: bool  # whether the words of `generated` get pairs of their own
     fill: Callable[[str, str, dict[str, E]], Pair]  # writes the entries chosen for the slots into both sides
     read_verb_phrase: Callable[[str], P]
     clauses: Callable[[P], Iterator[Pair | None]]
     random_clause: Callable[[Sequence[P], random.Random], Pair | None]
     spelled: Callable[[Pair], Pair]
-    left_out: frozenset[
-        str
-    ]  # sentences of tests/everyday that the frames would form by chance, as `folded` writes them
-    counts_left_out: bool  # towards the pairs of a word
+    # Sentences of tests/everyday, as `folded` writes them, which the frames would form by chance.
+    left_out: frozenset[str]
+    counts_left_out: bool  # whether left-out sentences count towards the pairs of a word
     shares: tuple[float, float]  # of random pairs: those from words.txt, and those from words.txt or frames.txt
     pairs_per_template: int
 
@@ -78,7 +77,7 @@ class CoreVocabulary(Generic[E, P]):
                 yield pair
 
     def random_pair(self, rng: random.Random) -> Pair:
-        """Return a random pair of any of the three sources."""
+        """Return a random pair from one of the three sources."""
         while True:
             share = rng.random()
             if share < self.shares[0]:

@@ -21,7 +21,7 @@ class HindiAgreement(NamedTuple):
     first: bool = False
 
 
-NEUTRAL = HindiAgreement("m")  # where there is nothing to agree with, the verb is masculine singular
+NEUTRAL_AGREEMENT = HindiAgreement("m")  # a verb that agrees with nothing is masculine singular
 
 
 def noun_form(word: str, gender: Gender, plural: bool, oblique: bool, fixed: bool = False) -> str:
@@ -61,14 +61,14 @@ def inflected(word: str, agreement: HindiAgreement, oblique: bool = False) -> st
 
 @dataclass(frozen=True)
 class Stem:
-    """A Hindi verb less its -ना, and the forms that it makes."""
+    """A Hindi verb without its -ना, and its forms."""
 
     text: str
 
     def imperfective(self, agreement: HindiAgreement) -> str:
         return self.text + inflected("ता", agreement)
 
-    def infinitive(self, agreement: HindiAgreement = NEUTRAL) -> str:
+    def infinitive(self, agreement: HindiAgreement = NEUTRAL_AGREEMENT) -> str:
         return self.text + inflected("ना", agreement)
 
     def perfective(self, agreement: HindiAgreement, alone: bool) -> str:

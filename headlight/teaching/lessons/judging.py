@@ -21,7 +21,7 @@ from itertools import combinations
 from typing import Any
 
 from headlight.formatting import percent
-from headlight.language import ORIGINAL, current, gettext, localized, pgettext, translatable
+from headlight.language import ORIGINAL_LANGUAGE, current, gettext, localized, pgettext, translatable
 
 QUESTION_KINDS = ("word", "row", "head", "number", "choice", "order")
 CLOSE_TOLERANCE = 0.1  # share of the slider's range within which a number counts as right
@@ -215,7 +215,7 @@ _JUDGES: dict[str, Callable[[Posed, Posed, Any], Json]] = {
 
 
 def _ordinal(number: int) -> str:
-    if current() != ORIGINAL:
+    if current() != ORIGINAL_LANGUAGE:
         return pgettext("ordinal", "{number}th", number=number)
     ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{ending}"

@@ -28,7 +28,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from headlight.folders import lessons, translated_lesson
-from headlight.language import ORIGINAL
+from headlight.language import ORIGINAL_LANGUAGE
 from headlight.teaching.lessons.reading import MAX_LESSON_BYTES, Lesson, Step, expressions_in, parse_lesson, read
 from transformer.files import open_regular
 from transformer.quoting import quoted
@@ -41,7 +41,7 @@ _UNIT = re.compile(r"(range: \S+ to \S+ by \S+ )(\S.*)")
 def in_language(original: Path, lesson: Lesson, language: str) -> Lesson:
     """Return the lesson in a language, or the original where its translation is missing or outdated."""
     path = translated_lesson(original, language)
-    if language == ORIGINAL or original.parent.name != ORIGINAL or not path.is_file():
+    if language == ORIGINAL_LANGUAGE or original.parent.name != ORIGINAL_LANGUAGE or not path.is_file():
         return lesson
     try:
         return read_translation(path, original, lesson)

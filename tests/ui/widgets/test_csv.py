@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from headlight.formatting import SIGNS, csv_text
+from headlight.formatting import FORMULA_SIGNS, csv_text
 
 ROOT = Path(__file__).resolve().parents[3]
 SKIPPED = ' \t\r\n\u00a0\u3000\u2028\ufeff\u200b\0"'
@@ -26,7 +26,7 @@ def naive(text: str, separator: str) -> list[str]:
     return [cell.lstrip(SKIPPED) for cell in re.split(rf"[\r\n{separator}]", text)]
 
 
-@pytest.mark.parametrize("sign", SIGNS)
+@pytest.mark.parametrize("sign", FORMULA_SIGNS)
 @pytest.mark.parametrize("skipped", ["", " ", "\u00a0", "\t", "\r\n", "\ufeff", '"', "\u3000 "])
 def test_a_text_that_could_be_a_formula_is_quoted(skipped: str, sign: str) -> None:
     formula = f'{sign}HYPERLINK("http://127.0.0.1/?"&A1,"see")'
@@ -37,7 +37,7 @@ def test_a_text_that_could_be_a_formula_is_quoted(skipped: str, sign: str) -> No
 def test_so_is_one_where_another_separator_is_expected(separator: str) -> None:
     text = f"x{separator}=1+1{separator}y"
     assert read(csv_text([["", text]])) == [["", f"x{separator}'=1+1{separator}y"]]
-    assert not [cell for cell in naive(csv_text([["", text]]), separator[0]) if cell.startswith(tuple(SIGNS))]
+    assert not [cell for cell in naive(csv_text([["", text]]), separator[0]) if cell.startswith(tuple(FORMULA_SIGNS))]
 
 
 def test_every_text_is_in_quotation_marks_and_no_number_is() -> None:
@@ -51,7 +51,7 @@ def test_numbers_stay_numbers_and_other_texts_as_they_are() -> None:
     assert read(csv_text([row])) == [[*due, "-inf", ""]]
 
 
-STRANGE = some.text(some.sampled_from([*SIGNS, *SKIPPED, *";,'a1("]))
+STRANGE = some.text(some.sampled_from([*FORMULA_SIGNS, *SKIPPED, *";,'a1("]))
 
 
 @given(some.lists(some.lists(some.one_of(some.text(), STRANGE, some.floats(allow_nan=False)), min_size=2), min_size=1))
@@ -60,13 +60,13 @@ def test_no_cell_begins_a_formula_and_nothing_is_lost(rows: list[list[str | floa
     for row, cells in zip(rows, read(written), strict=True):
         for given_cell, cell in zip(row, cells, strict=True):
             if isinstance(given_cell, str):
-                assert not cell.lstrip(SKIPPED).startswith(tuple(SIGNS))
+                assert not cell.lstrip(SKIPPED).startswith(tuple(FORMULA_SIGNS))
                 assert cell.replace("'", "") == given_cell.replace("'", "")
             else:
                 assert float(cell) == given_cell
     texts = csv_text([cell for cell in row if isinstance(cell, str)] for row in rows)
     for separator in ";\t":
-        assert not [cell for cell in naive(texts, separator) if cell.startswith(tuple(SIGNS))]
+        assert not [cell for cell in naive(texts, separator) if cell.startswith(tuple(FORMULA_SIGNS))]
 
 
 def test_nothing_else_writes_csv() -> None:

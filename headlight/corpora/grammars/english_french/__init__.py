@@ -1,9 +1,9 @@
-"""English sentences with their French: agreement, tenses, negation, questions, pronouns, and what "it" means.
+"""Generate English sentences and their French: agreement, tenses, negation, questions, and the meaning of "it".
 
 "The animal didn't cross the street because it was too tired" is "parce qu'il était trop fatigué"; "because it was
-too wide" is "parce qu'elle était trop large". French asks which noun is meant, and only the meaning can answer.
+too wide" is "parce qu'elle était trop large". French has to show which noun is meant, which only the meaning tells.
 
-What English leaves open is settled by convention, so that one sentence has one translation:
+Conventions settle what English leaves open, so that each sentence has one translation:
 
 - "You" is "vous". Nothing that French would have to inflect for gender is said of "I", "we" and "you".
 - The past is the passé composé, of "be" and "want" the imparfait. Questions have "est-ce que" unless they ask for a
@@ -20,7 +20,7 @@ from collections.abc import Callable
 from headlight.corpora.gold import GoldPair
 from headlight.corpora.grammars.english_french import reasons, sentences
 
-# How often each construction comes, in parts of 100.
+# The frequency of each construction, in per cent.
 _CONSTRUCTIONS: dict[Callable[[random.Random], GoldPair], int] = {
     reasons.by_meaning: 40,
     reasons.with_person: 6,

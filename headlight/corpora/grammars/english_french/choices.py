@@ -8,7 +8,7 @@ from headlight.corpora.grammars.english_french.lexicon import (
     ADVERBS,
     CITIES,
     NAMES,
-    NEUTRAL,
+    NEUTRAL_QUALITIES,
     NOUNS,
     PLACES,
     QUALITIES,
@@ -20,11 +20,11 @@ from headlight.corpora.grammars.english_french.lexicon import (
     Quality,
 )
 from headlight.corpora.grammars.english_french.phrases import (
-    DEMONSTRATIVE,
     NUMBERS,
     POSSESSIVES,
     SUBJECTS,
     THE,
+    THIS,
     A,
     Bilingual,
     FrenchDeterminer,
@@ -40,7 +40,7 @@ from headlight.corpora.grammars.english_french.phrases import (
 
 @cache
 def nouns(kinds: str, quality: Quality | None = None, gender: Gender | None = None) -> tuple[FrenchNoun, ...]:
-    """Return the nouns of one of these kinds, those that the quality fits and of the gender."""
+    """Return the nouns of any of these kinds that the quality fits and that have the gender."""
     kind_names = set(kinds.split())
     return tuple(
         noun
@@ -58,7 +58,7 @@ def _fitting(noun: FrenchNoun, position: Position) -> tuple[Quality, ...]:
 
 @cache
 def _neutral(noun: FrenchNoun) -> tuple[Quality, ...]:
-    return tuple(quality for name, quality in QUALITIES.items() if name in NEUTRAL and quality.fits(noun))
+    return tuple(quality for name, quality in QUALITIES.items() if name in NEUTRAL_QUALITIES and quality.fits(noun))
 
 
 def countable(noun: FrenchNoun) -> bool:
@@ -77,7 +77,7 @@ def adjectives(rng: random.Random, noun: FrenchNoun) -> list[Quality]:
 
 
 def neutral_adjectives(rng: random.Random, noun: FrenchNoun) -> list[Quality]:
-    """Choose at most one adjective, of those that are no reason for anything."""
+    """Choose at most one adjective among those that cannot be a reason."""
     fitting = _neutral(noun)
     return [rng.choice(fitting)] if fitting and rng.random() < 0.2 else []
 
@@ -88,7 +88,7 @@ def definite(rng: random.Random, noun: FrenchNoun) -> FrenchDeterminer:
         return rng.choice(POSSESSIVES) if chance < 0.7 else THE
     if chance < 0.2 and "wild" not in noun.kinds:
         return rng.choice(POSSESSIVES)
-    return DEMONSTRATIVE if chance > 0.85 else THE
+    return THIS if chance > 0.85 else THE
 
 
 def determiner(rng: random.Random, noun: FrenchNoun, is_plural: bool) -> FrenchDeterminer:

@@ -12,7 +12,7 @@ from headlight.corpora.grammars.english_french.phrases import Bilingual, FrenchP
 Mode = Literal["can't", "couldn't", "doesn't want to", "didn't want to", "wanted to"]
 
 _AUXILIARIES = {"present": ("do", "does"), "past": ("did", "did"), "future": ("will", "will")}
-_NEGATED = {"do": "don't", "does": "doesn't", "did": "didn't", "will": "won't"}
+_NEGATED_AUXILIARIES = {"do": "don't", "does": "doesn't", "did": "didn't", "will": "won't"}
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def clause(
     third, tense = subject.person == IL, form.tense
     auxiliary = GoldWord(_AUXILIARIES[tense][third])
     if form.negative:
-        auxiliary.text = _NEGATED[auxiliary.text]
+        auxiliary.text = _NEGATED_AUXILIARIES[auxiliary.text]
     main = GoldWord(verb.english)
     helped = form.negative or form.question or tense == "future"
     if not helped:
@@ -102,7 +102,7 @@ def modal_clause(subject: FrenchPhrase, mode: Mode, verb: FrenchVerb, object: Bi
         source[0].text = source[0].text.replace("doesn't", "don't")
     negation = () if mode == "wanted to" else (source[0],)
     to = (source[-1],) if len(source) > 1 else ()
-    wanting = tuple(source[:-1])  # "didn't" tells when, "want" what
+    wanting = tuple(source[:-1])  # "didn't" and "want" are both translated by the finite verb
     participle: list[GoldWord] = []
     if mode == "can't":
         finite = GoldWord(CAN.form("present", subject.person), (source[0],))
@@ -119,7 +119,7 @@ def modal_clause(subject: FrenchPhrase, mode: Mode, verb: FrenchVerb, object: Bi
     return subject + Bilingual([*source, main, *particle], french) + object
 
 
-_BE = {"present": ("are", "is"), "past": ("were", "was")}
+_BE_FORMS = {"present": ("are", "is"), "past": ("were", "was")}
 
 
 def be_clause(
@@ -136,7 +136,7 @@ def be_clause(
         helper = GoldWord("won't" if form.negative else "will")
         main = [GoldWord("be")]
     else:
-        helper = GoldWord(_BE[tense][third] + "n't" * form.negative)
+        helper = GoldWord(_BE_FORMS[tense][third] + "n't" * form.negative)
         main = []
     takes_avoir = quality is not None and quality.takes_avoir
     conjugated = (AVOIR if takes_avoir else ETRE).form("imperfect" if tense == "past" else tense, subject.person)

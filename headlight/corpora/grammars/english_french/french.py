@@ -16,18 +16,18 @@ FiniteTense = Literal[Tense, "conditional", "subjunctive"]
 # The persons of a verb, in the order of its forms.
 JE, TU, IL, NOUS, VOUS, ILS = range(6)
 
-_PRESENT = {
+_PRESENT_ENDINGS = {
     "er": ("e", "es", "e", "ons", "ez", "ent"),
     "ir": ("is", "is", "it", "issons", "issez", "issent"),
     "re": ("s", "s", "", "ons", "ez", "ent"),
 }
-_PARTICIPLE = {"er": "é", "ir": "i", "re": "u"}
-_FUTURE = ("ai", "as", "a", "ons", "ez", "ont")
-_IMPERFECT = ("ais", "ais", "ait", "ions", "iez", "aient")
-_SUBJUNCTIVE = ("e", "es", "e", "ions", "iez", "ent")
+_PARTICIPLE_ENDINGS = {"er": "é", "ir": "i", "re": "u"}
+_FUTURE_ENDINGS = ("ai", "as", "a", "ons", "ez", "ont")
+_IMPERFECT_ENDINGS = ("ais", "ais", "ait", "ions", "iez", "aient")
+_SUBJUNCTIVE_ENDINGS = ("e", "es", "e", "ions", "iez", "ent")
 _SUBJUNCTIVE_STEMS = {"aller": "aill all", "faire": "fass fass", "prendre": "prenn pren", "boire": "boiv buv"}
 # Infinitive, present, participle, and the stem of the future where it is not the infinitive's.
-_IRREGULAR = {
+_IRREGULAR_VERBS = {
     line.split()[0]: line.split()[1:]
     for line in """
 avoir ai as a avons avez ont eu aur
@@ -87,7 +87,7 @@ def feminine(adjective: str) -> str:
 
 @dataclass(frozen=True)
 class Conjugation:
-    """The forms of a verb, which is regular where `_IRREGULAR` does not list it."""
+    """The forms of a verb, which is regular where `_IRREGULAR_VERBS` does not list it."""
 
     infinitive: str
     with_etre: bool = False
@@ -98,13 +98,13 @@ class Conjugation:
         if tense == "present":
             return present[person]
         if tense in ("future", "conditional"):
-            return self._future_stem + (_FUTURE if tense == "future" else _IMPERFECT)[person]
+            return self._future_stem + (_FUTURE_ENDINGS if tense == "future" else _IMPERFECT_ENDINGS)[person]
         if tense == "imperfect":
-            stem, endings = "ét" if self.infinitive == "être" else present[NOUS].removesuffix("ons"), _IMPERFECT
+            stem, endings = "ét" if self.infinitive == "être" else present[NOUS].removesuffix("ons"), _IMPERFECT_ENDINGS
         else:
             stems = _SUBJUNCTIVE_STEMS.get(self.infinitive, "").split()
             stems = stems or [present[ILS].removesuffix("ent"), present[NOUS].removesuffix("ons")]
-            stem, endings = stems[person in (NOUS, VOUS)], _SUBJUNCTIVE
+            stem, endings = stems[person in (NOUS, VOUS)], _SUBJUNCTIVE_ENDINGS
         ending = endings[person]
         if ending[0] in "ie":  # "mangions" for "mangeions", "commencions" for "commençions"
             stem = f"{stem[:-1]}c" if stem.endswith("ç") else stem.removesuffix("e") if stem.endswith("ge") else stem
@@ -112,8 +112,8 @@ class Conjugation:
 
     @property
     def participle(self) -> str:
-        forms = _IRREGULAR.get(self.infinitive)
-        return forms[6] if forms else self.infinitive[:-2] + _PARTICIPLE[self.infinitive[-2:]]
+        forms = _IRREGULAR_VERBS.get(self.infinitive)
+        return forms[6] if forms else self.infinitive[:-2] + _PARTICIPLE_ENDINGS[self.infinitive[-2:]]
 
     def agreeing_participle(self, gender: Gender, is_plural: bool) -> str:
         """Return "mangé" to "mangées"; the masculine singular also where it agrees with nothing."""
@@ -122,17 +122,17 @@ class Conjugation:
 
     @property
     def _present(self) -> list[str]:
-        if self.infinitive in _IRREGULAR:
-            return _IRREGULAR[self.infinitive][:6]
+        if self.infinitive in _IRREGULAR_VERBS:
+            return _IRREGULAR_VERBS[self.infinitive][:6]
         stem, ending = self.infinitive[:-2], self.infinitive[-2:]
-        forms = [stem + person for person in _PRESENT[ending]]
+        forms = [stem + person for person in _PRESENT_ENDINGS[ending]]
         if ending == "er" and stem[-1] in "gc":  # "mangeons", "commençons"
             forms[NOUS] = f"{stem}eons" if stem[-1] == "g" else f"{stem[:-1]}çons"
         return forms
 
     @property
     def _future_stem(self) -> str:
-        return "".join(_IRREGULAR.get(self.infinitive, ())[7:]) or self.infinitive.removesuffix("e")
+        return "".join(_IRREGULAR_VERBS.get(self.infinitive, ())[7:]) or self.infinitive.removesuffix("e")
 
 
 ETRE, AVOIR = Conjugation("être"), Conjugation("avoir")
@@ -150,7 +150,7 @@ _DETERMINERS = {
     "votre": ("votre", "votre", "vos"), "leur": ("leur", "leur", "leurs"), "quel": ("quel", "quelle", "quels quelles"),
     "tout": ("tout", "toute", "tous toutes"),
 }  # fmt: skip
-_BEFORE_VOWEL = {"ma": "mon", "ta": "ton", "sa": "son", "ce": "cet"}
+_FORMS_BEFORE_VOWEL = {"ma": "mon", "ta": "ton", "sa": "son", "ce": "cet"}
 
 
 def determiner(base: str, is_feminine: bool, is_plural: bool, following: str) -> str:
@@ -159,23 +159,23 @@ def determiner(base: str, is_feminine: bool, is_plural: bool, following: str) ->
     if is_plural:
         return plurals.split()[-1 if is_feminine else 0]
     form = feminine if is_feminine else masculine
-    return _BEFORE_VOWEL.get(form, form) if begins_with_vowel(following) else form
+    return _FORMS_BEFORE_VOWEL.get(form, form) if begins_with_vowel(following) else form
 
 
-_ELIDE = {"le", "la", "de", "ne", "que", "je", "me"}
-_CONTRACT = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux"}
+_ELIDING_WORDS = {"le", "la", "de", "ne", "que", "je", "me"}
+_CONTRACTIONS = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux"}
 
 
 def spell(sentence: Sequence[GoldWord]) -> list[GoldWord]:
     """Return the words with elision and contraction; "du" is written for what "de" and "le" were written for."""
     for word, following in zip(sentence, sentence[1:], strict=False):
-        if word.text in _ELIDE and begins_with_vowel(following.text):
+        if word.text in _ELIDING_WORDS and begins_with_vowel(following.text):
             word.text = f"{word.text[:-1]}'"
             following.glued = True
     spelled: list[GoldWord] = []
     for word in sentence:
         before = spelled[-1] if spelled else None
-        if before is not None and (contracted := _CONTRACT.get((before.text, word.text))):
+        if before is not None and (contracted := _CONTRACTIONS.get((before.text, word.text))):
             before.text, before.of = contracted, before.of + word.of
         else:
             word.text = word.text.removeprefix("*")

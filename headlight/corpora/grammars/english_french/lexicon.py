@@ -46,7 +46,7 @@ def _nouns(table: str) -> tuple[FrenchNoun, ...]:
     return tuple(nouns)
 
 
-# "wild" things are nobody's: no "my river". "mass" has no plural and takes "some"; of the "single" one has but one.
+# "wild" nouns have no possessive: no "my river". "mass" nouns have no plural and take "some"; "single" nouns no plural.
 NOUNS = _nouns("""
 man/men | homme m | person wild adult youthful handsome
 woman/women | femme f | person wild adult youthful lovely
@@ -308,8 +308,8 @@ class Quality:
     before_vowel: str  # the masculine before a vowel: "bel"
     position: Position  # of the French adjective beside its noun
     kinds: frozenset[str]  # of the nouns that it fits
-    takes_avoir: bool  # in French with "avoir"
-    graded: bool  # there is "too" and "very"
+    takes_avoir: bool  # French expresses it with "avoir"
+    graded: bool  # goes with "too" and "very"
 
     def fits(self, noun: FrenchNoun) -> bool:
         return not self.kinds.isdisjoint(noun.kinds)
@@ -433,8 +433,8 @@ Japanese! | japonais | after | vehicle text restaurant sword tea
 AGES = frozenset(("old", "new", "young"))
 COLOURS = frozenset(("red", "blue", "green", "yellow", "white", "black", "grey", "brown"))
 ORIGINS = frozenset(("French", "English", "German", "Italian", "Spanish", "American", "Russian", "Japanese"))
-# Fit beside whatever a sentence says, since they are no reason for anything in it.
-NEUTRAL = COLOURS | ORIGINS | {"beautiful", "handsome"}
+# Fit into any sentence, since they cannot be a reason for anything.
+NEUTRAL_QUALITIES = COLOURS | ORIGINS | {"beautiful", "handsome"}
 
 
 def english_place(quality: Quality) -> int:
@@ -520,7 +520,7 @@ VERBS = {
     )
 }
 
-# What can, could, wanted, did not want to do: French conjugates these before an infinitive.
+# Modal verbs, which French conjugates before an infinitive.
 CAN, WANT = Conjugation("pouvoir"), Conjugation("vouloir")
 
 
@@ -574,7 +574,7 @@ FRAMES = (
     _frame("leave", "small_animal", "nest", "tired, sick, lazy, frightened, sleepy", "comfortable, pleasant"),
 )
 
-# With people, whom English does not call "it", so that the pronoun alone says who is meant.
+# With people, whom English does not call "it", so that the pronoun alone tells the antecedent.
 PERSON_FRAMES = (
     _frame("buy", "person", "clothes thing", "poor, tired", "expensive, old, dirty, small, big"),
     _frame("read", "person", "text", "tired, lazy, sick", "long, boring, bad"),
@@ -592,14 +592,14 @@ PERSON_FRAMES = (
     _frame("visit", "person", "museum library theatre church castle", "tired, sick, lazy", "closed, crowded, noisy"),
 )
 
-# One noun, which can only have the reason itself.
+# With a single noun, which must be the one with the reason.
 LONE_FRAMES = (
     ("sleep", "person animal", ("tired", "sleepy", "lazy", "sick")),
     ("fall", "person animal", ("clumsy", "weak", "tired")),
 )
 
 # Kinds of subjects and of objects for what people and animals do without a reason.
-TRANSITIVE = (
+TRANSITIVE_VERBS = (
     ("see", "person animal", "person animal building hill vehicle thing"),
     ("watch", "person animal", "person animal vehicle fire storm"),
     ("love", "person", "person pet food drink text place clothes"),
@@ -628,7 +628,7 @@ TRANSITIVE = (
     ("break", "person", "vase bowl cup mirror bottle plate window statue"),
 )
 
-INTRANSITIVE = (
+INTRANSITIVE_VERBS = (
     ("sleep", "person animal"),
     ("work", "person"),
     ("sing", "person"),
@@ -642,7 +642,7 @@ INTRANSITIVE = (
     ("go", "person"),
 )
 
-DITRANSITIVE = (
+DITRANSITIVE_VERBS = (
     ("give", "thing food text clothes toy pet"),
     ("show", "thing text clothes vehicle house"),
     ("lend", "thing vehicle ladder"),
@@ -691,7 +691,7 @@ def _aligned(english_words: str, french_words: str, tenses: tuple[Tense, ...] = 
     return Aligned(tuple(english_words.split()), french_part, frozenset(tenses))
 
 
-# For what happens once; it may have a reason.
+# For single events, which may have a reason.
 DAYS = (
     _aligned("yesterday", "hier:0", ("past",)),
     _aligned("this morning", "ce:0 matin:1", ("past",)),
@@ -723,8 +723,8 @@ PLACES = (
     (_aligned("behind", "derrière:0"), "building small_building tree hedge wall"),
     (_aligned("next to", "à:0,1 côté:0 de:1"), "building small_building tree river"),
 )
-# What lies where.
-LYING = (
+# Things and the places where they lie.
+LYING_THINGS = (
     ("key letter card watch toy book shirt scarf", _aligned("in", "dans:0"), "drawer box chest suitcase bag basket"),
     ("key letter bowl cup plate book newspaper lamp vase", _aligned("on", "sur:0"), "table chair desk bench piano"),
     ("cat dog ball doll toy umbrella", _aligned("under", "sous:0"), "table chair bed bench sofa tree"),

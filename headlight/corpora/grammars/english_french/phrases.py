@@ -54,7 +54,7 @@ class FrenchDeterminer(NamedTuple):
 
 
 THE, A = FrenchDeterminer("the", "the", "le"), FrenchDeterminer("a", "some", "un")
-DEMONSTRATIVE = FrenchDeterminer("this", "these", "ce")
+THIS = FrenchDeterminer("this", "these", "ce")
 _POSSESSIVES = {"my": "mon", "your": "votre", "his": "son", "her": "son", "our": "notre", "their": "leur"}
 POSSESSIVES = tuple(FrenchDeterminer(english, english, base) for english, base in _POSSESSIVES.items())
 _NUMBERS = {"two": "deux", "three": "trois", "four": "quatre"}  # they have no singular
@@ -62,7 +62,7 @@ NUMBERS = tuple(FrenchDeterminer(number, number, nombre) for number, nombre in _
 
 
 def agreeing(quality: Quality, gender: Gender, is_plural: bool) -> str:
-    """Return the adjective's form, "grandes"; what is no adjective has one form."""
+    """Return the adjective's form, "grandes"; qualities that are no adjective have one form."""
     if quality.takes_avoir or " " in quality.masculine:
         return quality.masculine
     form = quality.masculine if gender == "m" else quality.feminine
@@ -118,7 +118,7 @@ def name_phrase(name: str, gender: Gender) -> FrenchPhrase:
     return FrenchPhrase([word], [GoldWord(name, (word,))], gender=gender, head=word)
 
 
-# (English, French, person, gender). What "I", "we" and "you" are, English does not tell: nothing may agree with it.
+# (English, French, person, gender). English does not show the gender of "I", "we" and "you": nothing may agree with it.
 SUBJECTS: tuple[tuple[str, str, int, Gender], ...] = (
     ("I", "je", JE, "m"),
     ("he", "il", IL, "m"),
@@ -161,8 +161,8 @@ def comma() -> Bilingual:
     return Bilingual([mark], [GoldWord(",", (mark,), glued=True)])
 
 
-# English leaves their gender open, so French shows which was understood; "he" and "her" tell it themselves.
-_OF_EITHER_GENDER = ("it", "they", "them")
+# Their gender is open in English, so that French shows the antecedent; "he" and "her" show it themselves.
+_GENDERLESS_PRONOUNS = ("it", "they", "them")
 
 
 def sentence(text: Bilingual, end: str = ".", pronouns: Iterable[tuple[GoldWord, GoldWord, GoldWord]] = ()) -> GoldPair:
@@ -170,5 +170,5 @@ def sentence(text: Bilingual, end: str = ".", pronouns: Iterable[tuple[GoldWord,
     mark = GoldWord(end, glued=True)
     # French has a space before a question mark: a plain one, since tokenizers read every space as that.
     target = [*text.french, GoldWord(end, (mark,), glued=end == ".")]
-    resolvable = [(*each, each[0].text in _OF_EITHER_GENDER) for each in pronouns]
+    resolvable = [(*each, each[0].text in _GENDERLESS_PRONOUNS) for each in pronouns]
     return gold_pair([*text.english, mark], french.spell(target), resolvable, text.combinations)

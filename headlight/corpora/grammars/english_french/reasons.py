@@ -1,4 +1,4 @@
-"""Sentences in which only the meaning says what "it" is: the noun that can be tired, or the noun that can be wide."""
+"""Sentences in which only the meaning tells the antecedent of "it": the noun that can be tired, or that can be wide."""
 
 import random
 import re
@@ -66,7 +66,7 @@ def _subject_and_object(
     own_kinds, other_kinds = (frame.subject, frame.object) if of_subject else (frame.object, frame.subject)
     gender: Gender = rng.choice(("m", "f"))
     noun = rng.choice(nouns(own_kinds, quality, gender) or nouns(own_kinds, quality))
-    # Mostly of two genders, so that French shows which was understood.
+    # Mostly of two genders, so that French shows the antecedent.
     opposite: Gender = "f" if (noun.gender == "m") == (rng.random() < 0.9) else "m"
     other_noun = rng.choice([candidate for candidate in nouns(other_kinds, None, opposite) if candidate is not noun])
 

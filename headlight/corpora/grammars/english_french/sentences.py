@@ -24,14 +24,14 @@ from headlight.corpora.grammars.english_french.clauses import VerbForm, be_claus
 from headlight.corpora.grammars.english_french.french import ETRE, IL, ILS, JE, NOUS, VOUS, Gender, Tense
 from headlight.corpora.grammars.english_french.lexicon import (
     CONSECUTIVE_VERBS,
-    DITRANSITIVE,
-    INTRANSITIVE,
-    LYING,
+    DITRANSITIVE_VERBS,
+    INTRANSITIVE_VERBS,
+    LYING_THINGS,
     NOUNS,
     PERSON_FRAMES,
     PLACES,
     QUALITIES,
-    TRANSITIVE,
+    TRANSITIVE_VERBS,
     VERBS,
     FrenchVerb,
     Quality,
@@ -53,7 +53,7 @@ from headlight.corpora.grammars.english_french.reasons import DEGREES
 
 def transitive(rng: random.Random) -> GoldPair:
     """Build "The girl doesn't eat any apples"."""
-    name, subjects, objects = rng.choice(TRANSITIVE)
+    name, subjects, objects = rng.choice(TRANSITIVE_VERBS)
     verb, negative = VERBS[name], rng.random() < 0.35
     when = tense(rng) if negative else unmistakable(verb, tense(rng))
     # "Aime toujours" would be "still loves".
@@ -75,7 +75,7 @@ def intransitive(rng: random.Random) -> GoldPair:
 
 
 def _doing(rng: random.Random, when: Tense) -> tuple[str, FrenchVerb, FrenchPhrase]:
-    name, subjects = rng.choice(INTRANSITIVE)
+    name, subjects = rng.choice(INTRANSITIVE_VERBS)
     verb = VERBS[name]
     return name, verb, subject(rng, subjects, agreeing=verb.conjugation.with_etre and when == "past")
 
@@ -108,7 +108,7 @@ def _degree(rng: random.Random, quality: Quality) -> Bilingual | None:
 
 def lying(rng: random.Random) -> GoldPair:
     """Build "The key is in the drawer"."""
-    kinds, preposition, place_kinds = rng.choice(LYING)
+    kinds, preposition, place_kinds = rng.choice(LYING_THINGS)
     noun = rng.choice(nouns(kinds))
     who = noun_phrase(noun, definite(rng, noun), plural(rng, noun))
     text = be_clause(who, VerbForm(tense(rng), rng.random() < 0.3), place=at(rng, preposition, place_kinds))
@@ -140,7 +140,7 @@ def yes_or_no(rng: random.Random) -> GoldPair:
     if rng.random() < 0.4:
         name, verb, who = _doing(rng, when)
         return _question(_somewhere(rng, name, clause(who, verb, VerbForm(when, question=True))))
-    name, subjects, objects = rng.choice(TRANSITIVE)
+    name, subjects, objects = rng.choice(TRANSITIVE_VERBS)
     who = subject(rng, subjects)
     object = known(rng, objects) if name == "love" else some(rng, objects)
     text = clause(who, VERBS[name], VerbForm(when, question=True), object=object)
@@ -167,7 +167,7 @@ def adverbial(rng: random.Random) -> GoldPair:
         if name == "go" and english != "where":
             text += destination(rng)
         return _question(word_for_word(english, french) + text)
-    name, subjects, objects = rng.choice([entry for entry in TRANSITIVE if entry[0] != "love"])
+    name, subjects, objects = rng.choice([entry for entry in TRANSITIVE_VERBS if entry[0] != "love"])
     who, object = subject(rng, subjects), known(rng, objects)
     text = clause(who, VERBS[name], VerbForm(when, negative, question=True), object=object)
     return _question(word_for_word(english, french) + text)
@@ -175,7 +175,7 @@ def adverbial(rng: random.Random) -> GoldPair:
 
 def who_does(rng: random.Random) -> GoldPair:
     """Build "Who ate the apple?"."""
-    name, _, objects = rng.choice(TRANSITIVE)
+    name, _, objects = rng.choice(TRANSITIVE_VERBS)
     when = unmistakable(VERBS[name], tense(rng))
     return _question(
         clause(subject_pronoun("who", "qui", IL, "m"), VERBS[name], VerbForm(when), object=known(rng, objects))
@@ -184,7 +184,7 @@ def who_does(rng: random.Random) -> GoldPair:
 
 def whom_or_what(rng: random.Random) -> GoldPair:
     """Build "What did the girl eat?" or "Who did she see?"."""
-    name, subjects, objects = rng.choice(TRANSITIVE)
+    name, subjects, objects = rng.choice(TRANSITIVE_VERBS)
     of_person = "person" in objects.split() and rng.random() < 0.5
     when = tense(rng)
     text = clause(subject(rng, subjects), VERBS[name], VerbForm(when, question=True))
@@ -207,30 +207,30 @@ def where_is(rng: random.Random) -> GoldPair:
 
 def ditransitive(rng: random.Random) -> GoldPair:
     """Build "The girl gave him the book", "La fille lui a donné le livre"; or to her brother."""
-    name, kinds = rng.choice(DITRANSITIVE)
+    name, kinds = rng.choice(DITRANSITIVE_VERBS)
     verb, when, negative = VERBS[name], tense(rng), rng.random() < 0.3
     giver, direct_object = subject(rng, "person"), some(rng, kinds, negated=negative)
     if rng.random() < 0.4:
         receiver = word_for_word("to", "à") + known(rng, "person")
         text = clause(giver, verb, VerbForm(when, negative), object=direct_object + receiver)
     else:
-        # Masculine singular, as is a participle that agrees with nothing: an indirect object is no reason to.
-        receivers = [entry for entry in _RECEIVERS if entry[0] not in _NOT_BESIDE.get(giver.person, ())]
+        # Masculine singular, like a participle that agrees with nothing, since indirect objects cause no agreement.
+        receivers = [entry for entry in _RECEIVERS if entry[0] not in _EXCLUDED_OBJECTS.get(giver.person, ())]
         clitic = subject_pronoun(*rng.choice(receivers), IL, "m")
         text = clause(giver, verb, VerbForm(when, negative), clitic=clitic, object=direct_object)
     return sentence(timed(rng, text, when))
 
 
 _RECEIVERS = (("me", "me"), ("him", "lui"), ("her", "lui"), ("us", "nous"), ("you", "vous"), ("them", "leur"))
-_NOT_BESIDE = {JE: ("me", "us"), NOUS: ("me", "us"), VOUS: ("you",)}  # "I see me"
+_EXCLUDED_OBJECTS = {JE: ("me", "us"), NOUS: ("me", "us"), VOUS: ("you",)}  # "I see me"
 
 
 def with_pronoun_object(rng: random.Random) -> GoldPair:
     """Build "Marie saw him yesterday", "Marie l'a vu hier"."""
-    name, _, _ = rng.choice([entry for entry in TRANSITIVE if "person" in entry[2].split()])
+    name, _, _ = rng.choice([entry for entry in TRANSITIVE_VERBS if "person" in entry[2].split()])
     verb, when, negative = VERBS[name], tense(rng), rng.random() < 0.35
     who = subject(rng, "person")
-    objects = [entry for entry in _OBJECTS if entry[0] not in _NOT_BESIDE.get(who.person, ())]
+    objects = [entry for entry in _OBJECTS if entry[0] not in _EXCLUDED_OBJECTS.get(who.person, ())]
     if when == "past":  # when the participle would have to know who "you" are
         objects = [entry for entry in objects if entry[0] in ("him", "her")]
     text = clause(who, verb, VerbForm(when, negative), clitic=subject_pronoun(*rng.choice(objects)))

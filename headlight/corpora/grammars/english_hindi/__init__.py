@@ -1,6 +1,6 @@
-"""English sentences, their Hindi translations, and which word was written for which.
+"""Generate English sentences and their Hindi translations, with word alignments.
 
-What English leaves open is settled by convention, so that one sentence has one translation:
+Conventions settle what English leaves open, so that each sentence has one translation:
 
 - "I", "we", "you" and "they" are men; "you" is always आप. "They" that stands for nouns of the same sentence has their
   gender. "The teacher", "the doctor" and "the friend" are men; a woman shows by her name ("Sita is a teacher").
@@ -25,7 +25,7 @@ from headlight.corpora.grammars.english_hindi import being, doing, having, joini
 from headlight.corpora.grammars.english_hindi.choices import Scene
 from headlight.corpora.grammars.english_hindi.phrases import BilingualText
 
-# How often each kind of sentence comes.
+# The frequency of each kind of sentence.
 _PATTERNS: dict[Callable[[Scene], BilingualText], int] = {
     doing.statement: 28,
     doing.yes_or_no: 8,

@@ -1,4 +1,4 @@
-"""Sentences that say what and where somebody or something is."""
+"""Sentences with "to be": what and where somebody or something is."""
 
 from dataclasses import replace
 
@@ -21,7 +21,7 @@ from headlight.corpora.grammars.english_hindi.choices import (
     with_preposition,
 )
 from headlight.corpora.grammars.english_hindi.clauses import Clause, Mood, Tense, english_be, hindi_verb
-from headlight.corpora.grammars.english_hindi.lexicon import ADJECTIVES, NOUNS, NUMBERS, WOMEN, Adjective
+from headlight.corpora.grammars.english_hindi.lexicon import ADJECTIVES, FEMALE_PROFESSIONS, NOUNS, NUMBERS, Adjective
 from headlight.corpora.grammars.english_hindi.phrases import (
     BilingualText,
     HindiDeterminer,
@@ -31,7 +31,7 @@ from headlight.corpora.grammars.english_hindi.phrases import (
     pronoun,
     who,
 )
-from headlight.corpora.grammars.hindi import BE, NEUTRAL, HindiAgreement, inflected
+from headlight.corpora.grammars.hindi import BE, NEUTRAL_AGREEMENT, HindiAgreement, inflected
 
 
 def copula(doer: HindiPhrase, complement: BilingualText, tense: Tense, negative: bool = False) -> Clause:
@@ -88,7 +88,7 @@ def described_as(scene: Scene) -> BilingualText:
     return any_form(scene, build)
 
 
-_COMPARED = (
+_COMPARABLE_KINDS = (
     *(PEOPLE_KINDS, "animal", "food", "drink", "text", "show", "tune"),
     *("goods", "building", "inside", "outside way"),
 )
@@ -102,7 +102,7 @@ def compared(scene: Scene) -> BilingualText:
             other = scene.name() if scene.chance(0.6) else somebody(scene, "kin honoured", doer)
         else:
             new = [noun for noun in NOUNS if noun.plural and noun.english not in scene.used]
-            group = next(group for group in _COMPARED if doer.noun.is_any(group))
+            group = next(group for group in _COMPARABLE_KINDS if doer.noun.is_any(group))
             alike = [noun for noun in new if noun.is_any(group) and noun.is_any(adjective.kinds)]
             if not alike:
                 return build(mood)
@@ -128,7 +128,7 @@ def profession(scene: Scene) -> BilingualText:
         noun = scene.noun("job")
         woman = doer.agreement.gender == "f"
         many = doer.pronoun == "they" or doer.pronoun == "we"
-        hindi = WOMEN.get(noun.english, noun.hindi) if woman else noun.hindi
+        hindi = FEMALE_PROFESSIONS.get(noun.english, noun.hindi) if woman else noun.hindi
         respected = doer.agreement.plural and not many
         kinds = noun.kinds | ({"honoured"} if respected else set()) | ({"fixed"} if hindi == noun.hindi else set())
         person = replace(noun, hindi=hindi, gender=doer.agreement.gender, kinds=kinds)
@@ -142,7 +142,7 @@ def profession(scene: Scene) -> BilingualText:
     return any_form(scene, build)
 
 
-_HANDY = "text small dish toy picture hat ring necklace gift umbrella ball mirror flower basket box bag shoe"
+_PORTABLE_KINDS = "text small dish toy picture hat ring necklace gift umbrella ball mirror flower basket box bag shoe"
 
 
 def whereabouts(scene: Scene) -> BilingualText:
@@ -151,7 +151,7 @@ def whereabouts(scene: Scene) -> BilingualText:
         (
             (PEOPLE_KINDS, "garden market school shop office hospital room library station"),
             ("animal", "garden field forest road"),
-            (_HANDY, "table bed chair room house shop"),
+            (_PORTABLE_KINDS, "table bed chair room house shop"),
             ("building", "city village forest"),
         )
     )
@@ -195,16 +195,16 @@ def named(scene: Scene) -> BilingualText:
             scene.noun("brother son friend neighbour" if his else "sister daughter"), False, possessor(scene, None)
         )
         ending = [GoldWord("'s", glued=True)]
-        owner = BilingualText([*kin.english, *ending], list(kin.genitive(NEUTRAL, of=ending)))
+        owner = BilingualText([*kin.english, *ending], list(kin.genitive(NEUTRAL_AGREEMENT, of=ending)))
     else:
         somebody = possessive(scene.choose(("I", "you", "he") if his else ("she",)), is_own=False)
-        owner = BilingualText(list(somebody.english), list(somebody.genitive(NEUTRAL)))
+        owner = BilingualText(list(somebody.english), list(somebody.genitive(NEUTRAL_AGREEMENT)))
     name = GoldWord("name")
     verb = english_be("present", called)
     clause = Clause(
         BilingualText([*owner.english, name], [*owner.hindi, GoldWord("नाम", (name,))]),
         verb,
-        hindi_verb(BE, "present", NEUTRAL, verb),
+        hindi_verb(BE, "present", NEUTRAL_AGREEMENT, verb),
         called.text,
     )
     return stop(clause.statement())

@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 NAMES = {**MEN_NAMES, **WOMEN_NAMES}
 PEOPLE_KINDS = "person kin honoured"
-HONOURED = tuple(noun.english for noun in nouns("honoured"))
+HONOURED_NOUNS = tuple(noun.english for noun in nouns("honoured"))
 
 
 class Scene:
@@ -73,8 +73,8 @@ class Scene:
 
     @property
     def honours(self) -> bool:
-        """Whether somebody was named whose "he" and "his" would be वे and उनका."""
-        return not self.used.isdisjoint(HONOURED)
+        """Whether the sentence names somebody whose "he" and "his" would be वे and उनका."""
+        return not self.used.isdisjoint(HONOURED_NOUNS)
 
     def noun(self, kinds: str, countable: bool = False) -> HindiNoun:
         fitting = [noun for noun in nouns(kinds) if noun.plural or not countable]
@@ -90,7 +90,7 @@ class Scene:
         return proper(english, NAMES[english], "m" if english in MEN_NAMES else "f")
 
 
-_SEVERAL = ("garden", "field", "forest", "village", "shop", "river")  # where somebody can be in more than one
+_PLURAL_PLACES = ("garden", "field", "forest", "village", "shop", "river")  # where somebody can be in more than one
 
 
 @cache
@@ -218,7 +218,7 @@ def place(scene: Scene, names: str, owner: HindiPhrase | None) -> BilingualText:
         english, hindi = scene.choose((("near", "के पास"), ("behind", "के पीछे"), ("in front of", "के सामने")))
         kinds = "house temple shop school hospital tree palace"
         return with_preposition(english, hindi, thing(scene, kinds, owner, True, 0, 0.2))
-    several = [name for name in names.split() if name in _SEVERAL] if scene.chance(0.1) else []
+    several = [name for name in names.split() if name in _PLURAL_PLACES] if scene.chance(0.1) else []
     where = thing(scene, " ".join(several) or names, owner, True, float(bool(several)), 0.2, bare=False)
     assert where.noun is not None
     return with_preposition(*PLACES[where.noun.english], where)

@@ -15,8 +15,8 @@ Tense = Literal[
     "present", "progressive", "past", "past progressive", "past habit", "perfect", "past perfect", "future",
     "can", "should", "want", "have to",
 ]  # fmt: skip
-# In these the Hindi subject takes ने, in those को, and the verb no longer agrees with it.
-PERFECTIVE, OBLIGATION = ("past", "perfect", "past perfect"), ("should", "have to")
+# In perfective tenses the Hindi subject takes ने, in those of obligation को; the verb does not agree with it then.
+PERFECTIVE_TENSES, OBLIGATION_TENSES = ("past", "perfect", "past perfect"), ("should", "have to")
 
 
 class Mood(NamedTuple):
@@ -83,7 +83,7 @@ def hindi_verb(
 ) -> list[GoldWord]:
     """Return the verb and its auxiliaries; no word of the English verb is left without a counterpart.
 
-    `main` is what the verb itself is written for, where that is not the English verb.
+    `main` are the words that the verb itself translates, by default the English verb.
     """
     of_main = tuple(english.main if main is None else main)
     of_modal = english.modal or english.auxiliary

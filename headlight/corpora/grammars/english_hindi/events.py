@@ -13,8 +13,8 @@ from headlight.corpora.grammars.english_hindi.choices import (
     with_preposition,
 )
 from headlight.corpora.grammars.english_hindi.clauses import (
-    OBLIGATION,
-    PERFECTIVE,
+    OBLIGATION_TENSES,
+    PERFECTIVE_TENSES,
     Clause,
     Mood,
     Tense,
@@ -31,13 +31,13 @@ from headlight.corpora.grammars.english_hindi.lexicon import (
     HindiVerb,
 )
 from headlight.corpora.grammars.english_hindi.phrases import BilingualText, HindiDeterminer, HindiPhrase, what
-from headlight.corpora.grammars.hindi import NEUTRAL, HindiAgreement
+from headlight.corpora.grammars.hindi import NEUTRAL_AGREEMENT, HindiAgreement
 
-_TENSES: dict[Tense, int] = {
+_TENSE_WEIGHTS: dict[Tense, int] = {
     "present": 20, "progressive": 18, "past": 24, "future": 14, "past progressive": 7, "perfect": 6, "past habit": 4,
     "can": 5, "should": 5, "want": 5, "have to": 4,
 }  # fmt: skip
-_GROUPS: dict[str, set[Tense]] = {
+_TENSE_GROUPS: dict[str, set[Tense]] = {
     "progressive": {"progressive", "past progressive"},
     "perfective": {"past", "perfect"},
     "modal": {"can", "should", "want", "have to", "perfect"},
@@ -50,14 +50,14 @@ _STATEMENT = Mood()
 def choose_tense(scene: Scene, verb: HindiVerb, doer: HindiPhrase, mood: Mood) -> Tense:
     """Choose a tense that the English shows: "they read" could be today or yesterday."""
     negative, question = mood.negative, bool(mood.question)
-    never: set[Tense] = set().union(*(_GROUPS[group] for group in verb.never.split()))
+    never: set[Tense] = set().union(*(_TENSE_GROUPS[group] for group in verb.never.split()))
     if negative or question:
         never |= {"past habit", "have to"} if negative else {"past habit"}
     if doer.noun is not None and doer.noun.is_any("animal"):
         never |= {"should", "have to"}
     if not (negative or question) and verb.english[0] == verb.english[2] and doer.pronoun not in ("he", "she", "it"):
         never |= {"present", "past"}
-    return scene.weighted({tense: weight for tense, weight in _TENSES.items() if tense not in never})
+    return scene.weighted({tense: weight for tense, weight in _TENSE_WEIGHTS.items() if tense not in never})
 
 
 def event(
@@ -69,7 +69,7 @@ def event(
     done_to: HindiPhrase | None = None,
     adjuncts: str = "phrases time",
 ) -> Clause:
-    """Build the clause of something that is done, and choose at random what the arguments leave out.
+    """Build the clause of an action; arguments that are None are chosen at random.
 
     `adjuncts` says what may come besides subject and object: "phrases", a "time", and an "opening" with the time.
     """
@@ -103,7 +103,7 @@ def event(
 
 
 def _case(verb: HindiVerb, tense: Tense) -> str:
-    return "को" if tense in OBLIGATION else "ने" if tense in PERFECTIVE and verb.ergative else ""
+    return "को" if tense in OBLIGATION_TENSES else "ने" if tense in PERFECTIVE_TENSES and verb.ergative else ""
 
 
 def _agreement(verb: HindiVerb, done_to: HindiPhrase | None) -> HindiAgreement:
@@ -113,7 +113,7 @@ def _agreement(verb: HindiVerb, done_to: HindiPhrase | None) -> HindiAgreement:
     if verb.nominal_gender:
         return HindiAgreement(verb.nominal_gender)
     if done_to is None or _object_marker(verb, done_to):
-        return NEUTRAL
+        return NEUTRAL_AGREEMENT
     return done_to.agreement
 
 
@@ -143,7 +143,7 @@ def _write_object(
         hindi = done_to.genitive(HindiAgreement(verb.nominal_gender or "m"), of=preposition)
     elif verb.marker == "से":
         hindi = done_to.marked("से", preposition)
-    else:  # "looks for", "listens to": Hindi has it all in its verb
+    else:  # "looks for", "listens to": the Hindi verb translates the preposition, too
         hindi = done_to.marked(_object_marker(verb, done_to))
         clause.verb = clause.verb._replace(main=(*clause.verb.main, *preposition))
         preposition = []

@@ -1,4 +1,4 @@
-"""What Hindi says of somebody instead of letting him do it: मुझे पिज़्ज़ा पसंद है, राम के पास किताब है."""
+"""Sentences whose English subject is not the subject in Hindi: मुझे पिज़्ज़ा पसंद है, राम के पास किताब है."""
 
 from headlight.corpora.gold import GoldWord
 from headlight.corpora.grammars.english_hindi.choices import (
@@ -39,7 +39,7 @@ from headlight.corpora.grammars.english_hindi.phrases import (
     noun_phrase,
     pronoun,
 )
-from headlight.corpora.grammars.hindi import NEUTRAL, HindiAgreement, Stem
+from headlight.corpora.grammars.hindi import NEUTRAL_AGREEMENT, HindiAgreement, Stem
 
 
 def of_somebody(
@@ -68,7 +68,7 @@ def liked(scene: Scene) -> BilingualText:
     def build(mood: Mood) -> Clause:
         doer = pronoun("I") if scene.chance(0.1) else subject(scene, PEOPLE_KINDS, plain=mood.negative)
         if scene.chance(0.25):
-            return of_somebody(doer, LIKE, "present", mood, _to_do(scene), NEUTRAL)
+            return of_somebody(doer, LIKE, "present", mood, _to_do(scene), NEUTRAL_AGREEMENT)
         kinds = scene.choose(("food drink", "music song game language", "goods animal text show building outside"))
         thing_liked = thing(scene, kinds, doer, plain=True)
         tense = be_tense(scene)

@@ -17,9 +17,9 @@ from headlight.corpora.grammars.english_hindi.events import event
 from headlight.corpora.grammars.english_hindi.having import feeling, of_somebody
 from headlight.corpora.grammars.english_hindi.lexicon import (
     ADJECTIVES,
-    BAD,
+    BAD_QUALITIES,
     FEELINGS,
-    GOOD,
+    GOOD_QUALITIES,
     KNOW_THAT,
     NOUNS,
     OBJECT_REASONS,
@@ -38,7 +38,7 @@ from headlight.corpora.grammars.english_hindi.phrases import (
     noun_phrase,
     pronoun,
 )
-from headlight.corpora.grammars.hindi import NEUTRAL
+from headlight.corpora.grammars.hindi import NEUTRAL_AGREEMENT
 
 
 def _joined(first: BilingualText, english: str, hindi: str, second: BilingualText) -> BilingualText:
@@ -55,7 +55,7 @@ def said_that(scene: Scene) -> BilingualText:
         doer = thing(scene, "kin person", quality=0, bare=False)
     verb = scene.choose((KNOW_THAT, SAY, THINK))
     mood = Mood(scene.chance(0.15) and verb is not SAY)
-    agreement = NEUTRAL if verb.marker else doer.agreement
+    agreement = NEUTRAL_AGREEMENT if verb.marker else doer.agreement
     matrix = of_somebody(doer, verb, "present", mood, BilingualText([], []), agreement)
     scene.pronouns = ("you",) if doer.pronoun in ("I", "we") else ("I", "we")
     if scene.chance(0.3):
@@ -100,7 +100,7 @@ def _is_so(scene: Scene, antecedent: HindiPhrase, adjective: Adjective, tense: T
 def but(scene: Scene) -> BilingualText:
     """Build "The house is old but it is beautiful" or "The chapati is tasty and it is fresh"."""
     noun = scene.noun("person kin animal food drink text goods building")
-    good, bad = qualities(noun, GOOD), qualities(noun, BAD)
+    good, bad = qualities(noun, GOOD_QUALITIES), qualities(noun, BAD_QUALITIES)
     first, second = [good, bad] if scene.chance(0.5) else [bad, good]
     opposed = scene.chance(0.7)
     pairs = [

@@ -207,8 +207,8 @@ def nouns(kinds: str) -> tuple[HindiNoun, ...]:
     return tuple(noun for noun in NOUNS if noun.is_any(kinds))
 
 
-# What a woman is called by her profession: "Sita is a teacher" is शिक्षिका, "the teacher" शिक्षक.
-WOMEN = {
+# The professions of women: "Sita is a teacher" is शिक्षिका, "the teacher" शिक्षक.
+FEMALE_PROFESSIONS = {
     "teacher": "शिक्षिका", "student": "छात्रा", "singer": "गायिका", "writer": "लेखिका",
 }  # fmt: skip
 
@@ -267,16 +267,16 @@ class Adjective:
         return bool(self.comparative) or "kin" in self.kinds.split()
 
 
-_PLACED = "building inside outside"
+_SPACES = "building inside outside"
 ADJECTIVES = (
     Adjective("good", "better", "अच्छा", "person kin food drink text show music goods building"),
     Adjective("bad", "", "बुरा", "person"),
     Adjective("bad", "", "ख़राब", "fruit vegetable milk show"),
     Adjective("old", "older", "बूढ़ा", "adult animal grandfather grandmother"),
-    Adjective("old", "older", "पुराना", f"goods text film play song vehicle {_PLACED} way tree opening"),
+    Adjective("old", "older", "पुराना", f"goods text film play song vehicle {_SPACES} way tree opening"),
     Adjective("new", "newer", "नया", "goods text film play song vehicle building opening"),
-    Adjective("big", "bigger", "बड़ा", f"animal fruit vegetable samosa goods vehicle {_PLACED} opening tree river"),
-    Adjective("small", "smaller", "छोटा", f"youth animal fruit vegetable samosa goods vehicle {_PLACED} opening river"),
+    Adjective("big", "bigger", "बड़ा", f"animal fruit vegetable samosa goods vehicle {_SPACES} opening tree river"),
+    Adjective("small", "smaller", "छोटा", f"youth animal fruit vegetable samosa goods vehicle {_SPACES} opening river"),
     Adjective("tall", "taller", "लंबा", "person kin honoured"),
     Adjective("tall", "taller", "ऊँचा", "tree palace"),
     Adjective("high", "higher", "ऊँचा", "mountain bridge"),
@@ -289,7 +289,7 @@ ADJECTIVES = (
     Adjective("thin", "thinner", "दुबला", "adult youth animal"),
     Adjective("beautiful", "more beautiful", "सुंदर",
               f"girl woman queen horse cow cat rabbit parrot bird cloth watch toy picture ring necklace gift car "
-              f"flower {_PLACED} river mountain song"),
+              f"flower {_SPACES} river mountain song"),
     Adjective("clever", "cleverer", "होशियार", "person kin dog monkey"),
     Adjective("brave", "braver", "बहादुर", "person kin lion"),
     Adjective("honest", "more honest", "ईमानदार", "person kin"),
@@ -360,8 +360,8 @@ class HindiVerb:
     nominal: str = ""
     nominal_gender: Gender | None = None
     ergative: bool = True  # takes ने in the perfective
-    never: str = ""  # tenses that it has not
-    receiver: bool = False  # gives it to somebody
+    never: str = ""  # tenses that it does not have
+    receiver: bool = False  # takes "to somebody"
     places: str = ""  # nouns of PLACES where it happens
     takes: str = ""  # further phrases: "to", "from", "by", "with", "for", "in" a city
 
@@ -375,97 +375,97 @@ def _verb(english: str, hindi: str, **more: object) -> HindiVerb:
     return HindiVerb((base, third, past, participle, ing), Stem(hindi), **more)  # type: ignore[arg-type]
 
 
-_OUT = "garden field road forest village"
+_OUTDOOR_PLACES = "garden field road forest village"
 _SHOPS = "market shop city"
 _ROOMS = "room kitchen house garden"
-_ANIMATE = "person kin honoured"
+_PEOPLE = "person kin honoured"
 VERBS = (
     # Without an object, and without ने
-    _verb("sleep sleeps slept slept sleeping", "सो", subjects=f"{_ANIMATE} animal", ergative=False,
+    _verb("sleep sleeps slept slept sleeping", "सो", subjects=f"{_PEOPLE} animal", ergative=False,
           places="room bed roof garden house"),
-    _verb("laugh laughs laughed laughed laughing", "हँस", subjects=_ANIMATE, ergative=False,
+    _verb("laugh laughs laughed laughed laughing", "हँस", subjects=_PEOPLE, ergative=False,
           places="room garden school"),
-    _verb("cry cries cried cried crying", "रो", subjects=_ANIMATE, ergative=False, places="room garden school"),
-    _verb("run runs ran run running", "दौड़", subjects="person kin beast", ergative=False, places=_OUT),
+    _verb("cry cries cried cried crying", "रो", subjects=_PEOPLE, ergative=False, places="room garden school"),
+    _verb("run runs ran run running", "दौड़", subjects="person kin beast", ergative=False, places=_OUTDOOR_PLACES),
     _verb("swim swims swam swum swimming", "तैर", subjects="person kin", ergative=False, places="river"),
     _verb("dance dances danced danced dancing", "नाच", subjects="person kin", ergative=False,
           places="garden room temple", takes="with"),
-    _verb("sit sits sat sat sitting", "बैठ", subjects=f"{_ANIMATE} animal", ergative=False, never="progressive",
+    _verb("sit sits sat sat sitting", "बैठ", subjects=f"{_PEOPLE} animal", ergative=False, never="progressive",
           places="chair bed roof garden room"),
-    _verb("walk walks walked walked walking", "चल", subjects=f"{_ANIMATE} beast", ergative=False,
+    _verb("walk walks walked walked walking", "चल", subjects=f"{_PEOPLE} beast", ergative=False,
           places="road bridge", takes="with"),
-    _verb("bathe bathes bathed bathed bathing", "नहा", subjects=f"{_ANIMATE} elephant", ergative=False,
+    _verb("bathe bathes bathed bathed bathing", "नहा", subjects=f"{_PEOPLE} elephant", ergative=False,
           places="river"),
-    _verb("live lives lived lived living", "रह", subjects=_ANIMATE, ergative=False,
+    _verb("live lives lived lived living", "रह", subjects=_PEOPLE, ergative=False,
           never="progressive modal perfective", places="house city village palace hotel", takes="with in"),
-    _verb("go goes went gone going", "जा", subjects=_ANIMATE, ergative=False, takes="to by with"),
-    _verb("come comes came come coming", "आ", subjects=_ANIMATE, ergative=False, takes="from by with"),
-    _verb("return returns returned returned returning", "लौट", subjects=_ANIMATE, ergative=False,
+    _verb("go goes went gone going", "जा", subjects=_PEOPLE, ergative=False, takes="to by with"),
+    _verb("come comes came come coming", "आ", subjects=_PEOPLE, ergative=False, takes="from by with"),
+    _verb("return returns returned returned returning", "लौट", subjects=_PEOPLE, ergative=False,
           takes="from by"),
     # With करना and a noun
-    _verb("work works worked worked working", "कर", subjects=_ANIMATE, nominal="काम", nominal_gender="m",
+    _verb("work works worked worked working", "कर", subjects=_PEOPLE, nominal="काम", nominal_gender="m",
           places="field garden office hospital kitchen shop", takes="with"),
-    _verb("rest rests rested rested resting", "कर", subjects=f"{_ANIMATE} animal", nominal="आराम",
+    _verb("rest rests rested rested resting", "कर", subjects=f"{_PEOPLE} animal", nominal="आराम",
           nominal_gender="m",
           places="room bed garden house"),
-    _verb("travel travels travelled travelled travelling", "कर", subjects=_ANIMATE, nominal="यात्रा",
+    _verb("travel travels travelled travelled travelling", "कर", subjects=_PEOPLE, nominal="यात्रा",
           nominal_gender="f",
           takes="by with"),
     # Things
-    _verb("eat eats ate eaten eating", "खा", subjects=_ANIMATE, objects="food", places=_ROOMS, takes="with"),
-    _verb("eat eats ate eaten eating", "खा", objects="fruit vegetable chapati", places=_OUT,
+    _verb("eat eats ate eaten eating", "खा", subjects=_PEOPLE, objects="food", places=_ROOMS, takes="with"),
+    _verb("eat eats ate eaten eating", "खा", objects="fruit vegetable chapati", places=_OUTDOOR_PLACES,
           subjects="cow horse goat monkey rabbit camel elephant mouse bear parrot bird"),
-    _verb("drink drinks drank drunk drinking", "पी", subjects=_ANIMATE, objects="drink", places=_ROOMS,
+    _verb("drink drinks drank drunk drinking", "पी", subjects=_PEOPLE, objects="drink", places=_ROOMS,
           takes="with"),
     _verb("drink drinks drank drunk drinking", "पी", subjects="animal", objects="water milk",
           places="river house"),
-    _verb("read reads read read reading", "पढ़", subjects=_ANIMATE, objects="text",
+    _verb("read reads read read reading", "पढ़", subjects=_PEOPLE, objects="text",
           places="room library garden school"),
-    _verb("write writes wrote written writing", "लिख", subjects=_ANIMATE, objects="written",
+    _verb("write writes wrote written writing", "लिख", subjects=_PEOPLE, objects="written",
           places="room library"),
-    _verb("buy buys bought bought buying", "ख़रीद", subjects=_ANIMATE, objects="goods food flower", places=_SHOPS,
+    _verb("buy buys bought bought buying", "ख़रीद", subjects=_PEOPLE, objects="goods food flower", places=_SHOPS,
           takes="for"),
     _verb("sell sells sold sold selling", "बेच", objects="goods fruit vegetable flower", places=_SHOPS),
-    _verb("bring brings brought brought bringing", "ला", subjects=_ANIMATE, objects="goods food drink flower",
+    _verb("bring brings brought brought bringing", "ला", subjects=_PEOPLE, objects="goods food drink flower",
           ergative=False, takes="for"),
-    _verb("cook cooks cooked cooked cooking", "पका", subjects=_ANIMATE, objects="rice vegetable",
+    _verb("cook cooks cooked cooked cooking", "पका", subjects=_PEOPLE, objects="rice vegetable",
           places="kitchen",
           takes="for"),
-    _verb("make makes made made making", "बना", subjects=_ANIMATE,
+    _verb("make makes made made making", "बना", subjects=_PEOPLE,
           objects="chapati samosa pizza tea coffee lassi toy",
           places="kitchen room", takes="for"),
-    _verb("cut cuts cut cut cutting", "काट", subjects=_ANIMATE, objects="fruit vegetable rope",
+    _verb("cut cuts cut cut cutting", "काट", subjects=_PEOPLE, objects="fruit vegetable rope",
           places="kitchen garden"),
-    _verb("wash washes washed washed washing", "धो", subjects=_ANIMATE, objects="cloth dish car",
+    _verb("wash washes washed washed washing", "धो", subjects=_PEOPLE, objects="cloth dish car",
           places="river house"),
-    _verb("open opens opened opened opening", "खोल", subjects=_ANIMATE, objects="opening box bottle shop"),
-    _verb("close closes closed closed closing", "कर", subjects=_ANIMATE, objects="opening box shop",
+    _verb("open opens opened opened opening", "खोल", subjects=_PEOPLE, objects="opening box bottle shop"),
+    _verb("close closes closed closed closing", "कर", subjects=_PEOPLE, objects="opening box shop",
           nominal="बंद"),
-    _verb("clean cleans cleaned cleaned cleaning", "कर", subjects=_ANIMATE, objects="rooms road roof",
+    _verb("clean cleans cleaned cleaned cleaning", "कर", subjects=_PEOPLE, objects="rooms road roof",
           nominal="साफ़"),
     _verb("break breaks broke broken breaking", "तोड़", subjects="youth thief monkey",
           objects="toy mirror cup glass chair"),
     _verb("lift lifts lifted lifted lifting", "उठा", objects="heavy"),
-    _verb("watch watches watched watched watching", "देख", subjects=_ANIMATE, objects="show", places="room house",
+    _verb("watch watches watched watched watching", "देख", subjects=_PEOPLE, objects="show", places="room house",
           takes="with"),
-    _verb("sing sings sang sung singing", "गा", subjects=_ANIMATE, objects="song", places="temple garden room"),
-    _verb("listen listens listened listened listening", "सुन", subjects=_ANIMATE, objects="music song told",
+    _verb("sing sings sang sung singing", "गा", subjects=_PEOPLE, objects="song", places="temple garden room"),
+    _verb("listen listens listened listened listening", "सुन", subjects=_PEOPLE, objects="music song told",
           preposition="to",
           places="room garden", takes="with"),
     _verb("play plays played played playing", "खेल", subjects="youth student kin", objects="game",
           places="garden field road school", takes="with"),
     _verb("learn learns learned learned learning", "सीख", subjects="person kin", objects="language",
           places="school"),
-    _verb("speak speaks spoke spoken speaking", "बोल", subjects=_ANIMATE, objects="language",
+    _verb("speak speaks spoke spoken speaking", "बोल", subjects=_PEOPLE, objects="language",
           never="perfective",
           places="house school office"),
     # Things, people and animals
-    _verb("see sees saw seen seeing", "देख", subjects=f"{_ANIMATE} animal", never="progressive", marker="को",
+    _verb("see sees saw seen seeing", "देख", subjects=f"{_PEOPLE} animal", never="progressive", marker="को",
           objects="person kin animal building high river goods flower", places="road garden city market"),
-    _verb("look looks looked looked looking", "ढूँढ़", subjects=_ANIMATE, preposition="for", marker="को",
+    _verb("look looks looked looked looking", "ढूँढ़", subjects=_PEOPLE, preposition="for", marker="को",
           objects="small book letter shoe bag umbrella ball youth kin dog cat goat"),
     # People and animals
-    _verb("call calls called called calling", "बुला", subjects=_ANIMATE, objects="person kin honoured dog",
+    _verb("call calls called called calling", "बुला", subjects=_PEOPLE, objects="person kin honoured dog",
           marker="को"),
     _verb("teach teaches taught taught teaching", "पढ़ा", subjects="teacher kin honoured writer",
           objects="youth student kin",
@@ -474,39 +474,39 @@ VERBS = (
           marker="को", places="forest market road"),
     _verb("catch catches caught caught catching", "पकड़", subjects="cat lion dog", objects="mouse rabbit bird",
           marker="को"),
-    _verb("forgive forgives forgave forgiven forgiving", "कर", subjects=_ANIMATE, objects="person kin",
+    _verb("forgive forgives forgave forgiven forgiving", "कर", subjects=_PEOPLE, objects="person kin",
           marker="को",
           nominal="माफ़", never="progressive"),
-    _verb("help helps helped helped helping", "कर", subjects=_ANIMATE, objects=f"{_ANIMATE} animal", marker="का",
+    _verb("help helps helped helped helping", "कर", subjects=_PEOPLE, objects=f"{_PEOPLE} animal", marker="का",
           nominal="मदद", nominal_gender="f"),
-    _verb("praise praises praised praised praising", "कर", subjects=_ANIMATE, objects="person kin honoured",
+    _verb("praise praises praised praised praising", "कर", subjects=_PEOPLE, objects="person kin honoured",
           marker="का",
           nominal="तारीफ़", nominal_gender="f"),
-    _verb("wait waits waited waited waiting", "कर", subjects=_ANIMATE, objects="person kin honoured bus train",
+    _verb("wait waits waited waited waiting", "कर", subjects=_PEOPLE, objects="person kin honoured bus train",
           preposition="for", marker="का", nominal="इंतज़ार", nominal_gender="m", places="station school market garden"),
     _verb("chase chases chased chased chasing", "कर", subjects="dog cat lion youth soldier",
           objects="mouse rabbit goat parrot bird cat dog thief",
-          marker="का", nominal="पीछा", nominal_gender="m", places=_OUT),
-    _verb("meet meets met met meeting", "मिल", subjects=_ANIMATE, objects=_ANIMATE, marker="से", ergative=False,
+          marker="का", nominal="पीछा", nominal_gender="m", places=_OUTDOOR_PLACES),
+    _verb("meet meets met met meeting", "मिल", subjects=_PEOPLE, objects=_PEOPLE, marker="से", ergative=False,
           never="progressive", places="market garden temple station hotel"),
-    _verb("talk talks talked talked talking", "कर", subjects=_ANIMATE, objects=_ANIMATE, preposition="to",
+    _verb("talk talks talked talked talking", "कर", subjects=_PEOPLE, objects=_PEOPLE, preposition="to",
           marker="से",
           nominal="बात", nominal_gender="f", places="room garden market temple"),
-    _verb("love loves loved loved loving", "कर", subjects=_ANIMATE,
+    _verb("love loves loved loved loving", "कर", subjects=_PEOPLE,
           objects="kin honoured youth dog cat cow horse",
           marker="से", nominal="प्यार", nominal_gender="m", never="progressive modal"),
     _verb("fear fears feared feared fearing", "डर", subjects="person kin animal",
           objects="lion bear elephant",
           marker="से", ergative=False, never="progressive modal perfective"),
     # Something to somebody
-    _verb("give gives gave given giving", "दे", subjects=_ANIMATE, objects="goods fruit drink flower letter key",
+    _verb("give gives gave given giving", "दे", subjects=_PEOPLE, objects="goods fruit drink flower letter key",
           receiver=True),
-    _verb("show shows showed shown showing", "दिखा", subjects=_ANIMATE, objects="goods letter rooms",
+    _verb("show shows showed shown showing", "दिखा", subjects=_PEOPLE, objects="goods letter rooms",
           receiver=True),
-    _verb("send sends sent sent sending", "भेज", subjects=_ANIMATE,
+    _verb("send sends sent sent sending", "भेज", subjects=_PEOPLE,
           objects="gift book letter flower sweet picture sari",
           receiver=True),
-    _verb("tell tells told told telling", "सुना", subjects=_ANIMATE, objects="told", receiver=True),
+    _verb("tell tells told told telling", "सुना", subjects=_PEOPLE, objects="told", receiver=True),
     _verb("teach teaches taught taught teaching", "सिखा", subjects="teacher kin honoured writer",
           objects="language",
           receiver=True, places="school house"),
@@ -569,7 +569,7 @@ VEHICLES = (
     Fixed("by train", "ट्रेन से", "0-1 1-0"), Fixed("by bus", "बस से", "0-1 1-0"), Fixed("by car", "कार से", "0-1 1-0"),
 )  # fmt: skip
 
-_DAY = tuple(
+_DAYS = tuple(
     Fixed(f"on {english}", f"{hindi} को", "0-1 1-0")
     for english, hindi in zip(
         ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
@@ -577,7 +577,7 @@ _DAY = tuple(
         strict=True,
     )
 )
-_MONTH = tuple(
+_MONTHS = tuple(
     Fixed(f"in {english}", f"{hindi} में", "0-1 1-0")
     for english, hindi in zip(
         ("January", "March", "April", "May", "June", "July", "August", "December"),
@@ -591,42 +591,42 @@ _HOURS = (
     Fixed("in the evening", "शाम को", "0-1 2-0"),
     Fixed("at night", "रात को", "0-1 1-0"),
 )
-_HABIT = tuple(
+_HABIT_TIMES = tuple(
     Fixed(f"every {english}", f"हर {hindi}", "0-0 1-1")
     for english, hindi in {"day": "दिन", "week": "हफ़्ते", "month": "महीने", "year": "साल"}.items()
 )
 _YESTERDAY, _TODAY = Fixed("yesterday", "कल", "0-0"), Fixed("today", "आज", "0-0")
 _TOMORROW, _NOW = Fixed("tomorrow", "कल", "0-0"), Fixed("now", "अभी", "0-0")
-_AGO = tuple(
+_TIMES_AGO = tuple(
     Fixed(f"{number} {english} ago", f"{NUMBERS[number]} {hindi} पहले", "0-0 1-1 2-2")
     for number in NUMBERS
     for english, hindi in {"days": "दिन", "weeks": "हफ़्ते", "months": "महीने", "years": "साल"}.items()
 )
 _PERIODS = {"week": "हफ़्ते", "month": "महीने", "year": "साल"}
-_LAST, _NEXT = (
+_LAST_PERIODS, _NEXT_PERIODS = (
     tuple(Fixed(f"{english} {period}", f"{hindi} {_PERIODS[period]}", "0-0 1-1") for period in _PERIODS)
     for english, hindi in (("last", "पिछले"), ("next", "अगले"))
 )
 # For each tense, the sets of times that go with it.
 TIMES: dict[str, tuple[tuple[Fixed, ...], ...]] = {
-    "present": (_HABIT[:1], _HABIT, _HOURS),
-    "past habit": (_HABIT[:1], _HABIT, _HOURS),
+    "present": (_HABIT_TIMES[:1], _HABIT_TIMES, _HOURS),
+    "past habit": (_HABIT_TIMES[:1], _HABIT_TIMES, _HOURS),
     "progressive": ((_NOW,),),
     "past progressive": ((_YESTERDAY,), _HOURS),
-    "past": ((_YESTERDAY,), (_TODAY,), _LAST, _AGO, _DAY, _MONTH, _HOURS),
+    "past": ((_YESTERDAY,), (_TODAY,), _LAST_PERIODS, _TIMES_AGO, _DAYS, _MONTHS, _HOURS),
     "perfect": ((_TODAY,),),
-    "future": ((_TOMORROW,), (_TODAY,), _NEXT, _DAY, _MONTH, _HOURS),
+    "future": ((_TOMORROW,), (_TODAY,), _NEXT_PERIODS, _DAYS, _MONTHS, _HOURS),
     "can": ((_TODAY,), (_TOMORROW,)),
-    "should": ((_TODAY,), (_TOMORROW,), _DAY),
+    "should": ((_TODAY,), (_TOMORROW,), _DAYS),
     "want": ((_TODAY,), (_TOMORROW,)),
-    "have to": ((_TODAY,), (_TOMORROW,), _DAY),
+    "have to": ((_TODAY,), (_TOMORROW,), _DAYS),
 }
 FREQUENCIES = {"always": "हमेशा", "often": "अक्सर", "never": "कभी"}
 
 # Reasons
 
 
-# For each verb, why somebody did it and why somebody did not: qualities of the object.
+# For each verb, the qualities of the object that are reasons to do it, and reasons not to.
 OBJECT_REASONS = {
     "buy": ("cheap beautiful new fresh sweet", "expensive old broken heavy raw sour"),
     "eat": ("tasty sweet fresh hot", "sour raw cold bad"),
@@ -639,7 +639,7 @@ OBJECT_REASONS = {
     "sell": ("old expensive", "new broken"),
     "bring": ("beautiful light fresh", "heavy broken"),
 }
-# For each reason in the subject, what it makes somebody do and what it keeps somebody from.
+# For each reason in the subject, the verbs that it causes and the verbs that it prevents.
 SUBJECT_REASONS = {
     "tired": ("sleep rest sit", "work run dance swim play cook"),
     "sick": ("rest sleep", "eat work play dance go come travel"),
@@ -653,8 +653,10 @@ SUBJECT_REASONS = {
     "busy": ("", "come go play meet watch travel"),
     "lazy": ("", "work wash cook"),
 }
-GOOD = "beautiful good new clean strong tasty sweet fresh interesting easy famous clever brave honest rich cheap fast"
-BAD = "old small dirty weak expensive heavy sour difficult lazy poor dangerous broken"
+GOOD_QUALITIES = (
+    "beautiful good new clean strong tasty sweet fresh interesting easy famous clever brave honest rich cheap fast"
+)
+BAD_QUALITIES = "old small dirty weak expensive heavy sour difficult lazy poor dangerous broken"
 OPPOSITES = (
     {"new", "old"}, {"good", "bad"}, {"clean", "dirty"}, {"strong", "weak"}, {"cheap", "expensive"},
     {"easy", "difficult"}, {"rich", "poor"}, {"fresh", "bad"}, {"tasty", "bad"}, {"tasty", "sour"}, {"sweet", "sour"},

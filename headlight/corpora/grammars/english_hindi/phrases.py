@@ -100,13 +100,13 @@ def possessive(name: str, is_own: bool) -> HindiPhrase:
     )
 
 
-WHO = {"ने": "किसने", "को": "किसे", "से": "किससे", "का": "किसका"}
+WHO_FORMS = {"ने": "किसने", "को": "किसे", "से": "किससे", "का": "किसका"}
 
 
 def who(name: str = "who") -> HindiPhrase:
     head = GoldWord(name)
     hindi_words = (GoldWord("कौन", (head,)),)
-    return HindiPhrase((head,), head, hindi_words, hindi_words, HindiAgreement("m"), "he", fused=WHO)
+    return HindiPhrase((head,), head, hindi_words, hindi_words, HindiAgreement("m"), "he", fused=WHO_FORMS)
 
 
 def what() -> HindiPhrase:
