@@ -9,13 +9,7 @@ import torch
 from torch import Tensor
 
 from transformer.config import ModelConfig, StackConfig
-from transformer.decoding import (
-    DecodeStep,
-    Hypothesis,
-    beam,
-    greedy,
-    sample,
-)
+from transformer.decoding import DecodeStep, Hypothesis, beam, greedy, sample
 from transformer.model import Transformer
 
 PAD, UNK, SOS, EOS = 0, 1, 2, 3
@@ -26,13 +20,9 @@ def network(vocabulary: int = 11, seed: int = 5, eos_bias: float = 0.5, **change
     """Random, but sharp enough to have clear choices and to end its sentences at different lengths."""
     torch.manual_seed(seed)
     fields = {
-        "d_model": 16,
-        "encoder": StackConfig(1, 2, 32),
-        "decoder": StackConfig(2, 4, 32),
-        "norm": "pre",
-        "final_norm": True,
-        "max_length": 40,
-    }
+        "d_model": 16, "encoder": StackConfig(1, 2, 32), "decoder": StackConfig(2, 4, 32), "norm": "pre",
+        "final_norm": True, "max_length": 40,
+    }  # fmt: skip
     model = Transformer(ModelConfig(vocabulary, vocabulary, **{**fields, **changes})).eval()
     with torch.no_grad():
         model.output.weight.mul_(1.5)

@@ -106,13 +106,8 @@ def singular(english: str) -> str:
     if english in IRREGULAR:
         return IRREGULAR[english]
     for ending, replaced in (
-        ("ies", "y"),
-        ("oes", "o"),
-        ("ches", "ch"),
-        ("xes", "x"),
-        ("sses", "ss"),
-        ("buses", "bus"),
-    ):
+        ("ies", "y"), ("oes", "o"), ("ches", "ch"), ("xes", "x"), ("sses", "ss"), ("buses", "bus"),
+    ):  # fmt: skip
         if english.endswith(ending) and english.removesuffix(ending) + replaced in NOUNS:
             return english.removesuffix(ending) + replaced
     return english.removesuffix("s") if english.removesuffix("s") in NOUNS else english

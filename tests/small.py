@@ -21,16 +21,9 @@ def small_checkpoint(kind: str = "words", seed: int = 0, **changes: Any) -> Chec
     size = tokenizer.vocab_size
     torch.manual_seed(seed)
     fields: dict[str, Any] = {
-        "source_vocab_size": size,
-        "target_vocab_size": size,
-        "d_model": 16,
-        "encoder": StackConfig(2, 4, 32),
-        "decoder": StackConfig(3, 2, 24),
-        "norm": "pre",
-        "final_norm": True,
-        "max_length": 32,
-        **changes,
-    }
+        "source_vocab_size": size, "target_vocab_size": size, "d_model": 16, "encoder": StackConfig(2, 4, 32),
+        "decoder": StackConfig(3, 2, 24), "norm": "pre", "final_norm": True, "max_length": 32, **changes,
+    }  # fmt: skip
     model = Transformer(ModelConfig(**fields)).eval()
     with torch.no_grad():  # an untrained output is nearly uniform; sharper, its choices differ
         model.output.weight.mul_(4)
@@ -48,21 +41,10 @@ def small_t5_checkpoint(seed: int = 0, **changes: Any) -> Checkpoint:
     size = tokenizer.vocab_size
     torch.manual_seed(seed)
     fields: dict[str, Any] = {
-        "source_vocab_size": size,
-        "target_vocab_size": size,
-        "d_model": 16,
-        "encoder": StackConfig(2, 4, 32),
-        "decoder": StackConfig(3, 2, 24),
-        "d_kv": 5,
-        "buckets": 8,
-        "max_distance": 6,
-        "gated": True,
-        "activation": "gelu",
-        "max_length": 32,
-        "sos_id": tokenizer.sos_id,
-        "eos_id": tokenizer.eos_id,
-        **changes,
-    }
+        "source_vocab_size": size, "target_vocab_size": size, "d_model": 16, "encoder": StackConfig(2, 4, 32),
+        "decoder": StackConfig(3, 2, 24), "d_kv": 5, "buckets": 8, "max_distance": 6, "gated": True,
+        "activation": "gelu", "max_length": 32, "sos_id": tokenizer.sos_id, "eos_id": tokenizer.eos_id, **changes,
+    }  # fmt: skip
     model = T5(T5Config(**fields)).eval()
     with torch.no_grad():  # untrained gains are 1 and could be forgotten unseen
         for name, parameter in model.named_parameters():

@@ -49,16 +49,7 @@ WRONG_MODEL: dict[str, list[Any]] = {
     "target_start": [*WRONG_IDS, None],
     "padding_mask": [True, None, "inverted", "Applied"],
     "look_ahead_mask": [False, None, 0, "sometimes"],
-    "pruned_heads": [
-        "all",
-        None,
-        3,
-        {},
-        [3],
-        [["encoder", 0, "self"]],
-        [["encoder", 0, "self", "1"]],
-        [[0, 0, 0, 0]],
-    ],
+    "pruned_heads": ["all", None, 3, {}, [3], [["encoder", 0, "self"]], [["encoder", 0, "self", "1"]], [[0, 0, 0, 0]]],
     "pad_id": [*NOT_WHOLE, 100],
     "sos_id": [*NOT_WHOLE, 100],
     "eos_id": [*NOT_WHOLE, 100],
@@ -145,25 +136,11 @@ def test_a_wrong_field_of_a_training_is_refused(name: str, wrong: Any) -> None:
     [
         MODEL,
         ModelConfig(
-            *(
-                50,
-                60,
-                48,
-                StackConfig(1, 3, 20),
-                StackConfig(4, 6, 10),
-                "pre",
-                True,
-                1e-6,
-                "silu",
-                "learned",
-                False,
-                True,
-                30,
-            ),
-            *(False, False, False, "output", 0.0, 4, 5, 6, (7, 8), (5, 7), (9,)),
+            *(50, 60, 48, StackConfig(1, 3, 20), StackConfig(4, 6, 10), "pre", True, 1e-6, "silu", "learned"),
+            *(False, True, 30, False, False, False, "output", 0.0, 4, 5, 6, (7, 8), (5, 7), (9,)),
         ),
     ],
-)
+)  # fmt: skip
 def test_a_model_configuration_survives_json(config: ModelConfig) -> None:
     again = ModelConfig.from_dict(json.loads(json.dumps(config.to_dict())))
     assert again == config

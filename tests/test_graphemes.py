@@ -15,18 +15,9 @@ TEXTS = st.text(st.one_of(st.sampled_from(PARTS), st.characters()), max_size=60)
 
 # What is read as one letter, by how many code points it has.
 ONE = {
-    "é": 2,
-    "क्षि": 4,
-    "स्त्री": 6,
-    "ক্ষু": 4,
-    "ที่": 3,
-    "요": 2,
-    "שָּׁ": 4,
-    "👨\u200d👩\u200d👧\u200d👦": 7,
-    "👍🏽": 2,
-    "🇮🇳": 2,
-    "1\ufe0f\u20e3": 3,
-}
+    "é": 2, "क्षि": 4, "स्त्री": 6, "ক্ষু": 4, "ที่": 3, "요": 2, "שָּׁ": 4, "👨\u200d👩\u200d👧\u200d👦": 7, "👍🏽": 2,
+    "🇮🇳": 2, "1\ufe0f\u20e3": 3,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("letter", [unicodedata.normalize("NFD", one) for one in ONE])
@@ -60,15 +51,9 @@ def test_no_more_is_cut_than_has_to_be(text: str, most: int) -> None:
 @pytest.mark.parametrize(
     ("text", "taken"),
     [
-        ("girl", 4),
-        ("mange\u0301", 5),
-        ("女の子", 6),
-        ("👨\u200d👩\u200d👧\u200d👦", 2),
-        ("❤\ufe0f", 2),
-        ("한", 2),
-        ("▁क्ष", 3),
-        ("", 0),
+        ("girl", 4), ("mange\u0301", 5), ("女の子", 6), ("👨\u200d👩\u200d👧\u200d👦", 2), ("❤\ufe0f", 2), ("한", 2),
+        ("▁क्ष", 3), ("", 0),
     ],
-)
+)  # fmt: skip
 def test_what_is_wide_counts_twice_and_marks_not_at_all(text: str, taken: int) -> None:
     assert columns(text) == taken

@@ -149,14 +149,10 @@ def test_a_thread_asks_for_its_language(monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.mark.parametrize(
     ("header", "expected"),
     [
-        ("fr-CH, fr;q=0.9, en;q=0.8", "fr"),
-        ("hi", "hi"),
-        ("xx, DE-at;q=0.5", "de"),
-        ("xx", "en"),
-        ("", "en"),
+        ("fr-CH, fr;q=0.9, en;q=0.8", "fr"), ("hi", "hi"), ("xx, DE-at;q=0.5", "de"), ("xx", "en"), ("", "en"),
         (None, "en"),
     ],
-)
+)  # fmt: skip
 def test_the_browser_s_first_language_that_there_is(header: str | None, expected: str) -> None:
     assert preferred(header) == expected
 

@@ -47,35 +47,17 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 VERBS = [
-    "translate GIVEN a",
-    "trace GIVEN a --out x.npz",
-    "trace MODEL a --out GIVEN",
-    "train --data GIVEN --out x",
-    "train --data reverse --out GIVEN",
-    "train --data reverse --out x --start GIVEN",
-    "train --data reverse --out x --validation GIVEN",
-    "train --data multi30k:de-en --out x --folder GIVEN",
-    "resume GIVEN",
-    "pause GIVEN",
-    "stop GIVEN",
-    "work GIVEN",
-    "export GIVEN --out x",
-    "export RUN --out GIVEN",
-    "export GIVEN --as zip --out x",
-    "export MODEL --as zip --out GIVEN",
-    "export MODEL --as safetensors --out GIVEN",
-    "export MODEL --as marian --out GIVEN",
-    "import GIVEN.pt --out x",
-    "import GIVEN/y --out x",
-    "import MODEL --out GIVEN",
-    "evaluate GIVEN --data reverse",
-    "evaluate MODEL --data GIVEN",
-    "evaluate MODEL --data GIVEN:en-fr",
-    "evaluate MODEL --data multi30k:de-en --folder GIVEN",
-    "describe GIVEN",
-    "heads GIVEN --corpus reverse",
+    "translate GIVEN a", "trace GIVEN a --out x.npz", "trace MODEL a --out GIVEN", "train --data GIVEN --out x",
+    "train --data reverse --out GIVEN", "train --data reverse --out x --start GIVEN",
+    "train --data reverse --out x --validation GIVEN", "train --data multi30k:de-en --out x --folder GIVEN",
+    "resume GIVEN", "pause GIVEN", "stop GIVEN", "work GIVEN", "export GIVEN --out x", "export RUN --out GIVEN",
+    "export GIVEN --as zip --out x", "export MODEL --as zip --out GIVEN",
+    "export MODEL --as safetensors --out GIVEN", "export MODEL --as marian --out GIVEN", "import GIVEN.pt --out x",
+    "import GIVEN/y --out x", "import MODEL --out GIVEN", "evaluate GIVEN --data reverse",
+    "evaluate MODEL --data GIVEN", "evaluate MODEL --data GIVEN:en-fr",
+    "evaluate MODEL --data multi30k:de-en --folder GIVEN", "describe GIVEN", "heads GIVEN --corpus reverse",
     "heads MODEL --corpus GIVEN",
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -104,19 +86,12 @@ FLAGS = [f"--{f.name.replace('_', '-')}" for kind in (ModelConfig, StackConfig, 
 @pytest.mark.parametrize(
     "line",
     [
-        "GIVEN",
-        "describe m GIVEN",
-        "evaluate m --data x --split GIVEN",
-        "evaluate m --data x --split=GIVEN",
-        "evaluate m --data x --beam GIVEN",
-        "translate m a --dtype GIVEN",
-        "train --data x --out y --preset GIVEN",
-        "train --data x --out y --separate=GIVEN",
-        "export r --out x --as GIVEN",
-        "import m --out x --heads GIVEN",
+        "GIVEN", "describe m GIVEN", "evaluate m --data x --split GIVEN", "evaluate m --data x --split=GIVEN",
+        "evaluate m --data x --beam GIVEN", "translate m a --dtype GIVEN", "train --data x --out y --preset GIVEN",
+        "train --data x --out y --separate=GIVEN", "export r --out x --as GIVEN", "import m --out x --heads GIVEN",
         "heads m --corpus x --pairs GIVEN",
     ],
-)
+)  # fmt: skip
 def test_every_flag_quotes_a_part_of_a_long_value(line: str, given: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         main([word.replace("GIVEN", given) for word in line.split()])

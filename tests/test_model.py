@@ -172,12 +172,9 @@ def copied(ours: Any, theirs: Any, attentions: dict[str, str]) -> None:
 def test_our_layers_are_those_of_torch(norm: str, activation: str) -> None:
     model = build(norm=norm, activation=activation, norm_eps=1e-3)
     settings: dict[str, Any] = {
-        "dropout": 0.1,
-        "activation": getattr(F, activation),
-        "layer_norm_eps": 1e-3,
-        "batch_first": True,
+        "dropout": 0.1, "activation": getattr(F, activation), "layer_norm_eps": 1e-3, "batch_first": True,
         "norm_first": norm == "pre",
-    }
+    }  # fmt: skip
     encoder, decoder = model.encoder.layers[0], model.decoder.layers[2]
     assert isinstance(encoder, EncoderLayer)
     assert isinstance(decoder, DecoderLayer)

@@ -45,27 +45,15 @@ pytestmark = pytest.mark.slow  # starts the server for real
 ROOT = Path(__file__).resolve().parents[1]
 SECRET = "SWORDFISH"  # what stands in the files that nobody may read
 PAGES: dict[str, type[PageView]] = {
-    "training": TrainingView,
-    "checkpoints": CheckpointsView,
-    "": AttentionView,
-    "decoding": DecodingView,
-    "positions": PositionsView,
-    "anatomy": AnatomyView,
-    "heads": HeadsView,
-    "why": WhyView,
-    "lessons": LessonsView,
-}
+    "training": TrainingView, "checkpoints": CheckpointsView, "": AttentionView, "decoding": DecodingView,
+    "positions": PositionsView, "anatomy": AnatomyView, "heads": HeadsView, "why": WhyView, "lessons": LessonsView,
+}  # fmt: skip
 READ, CHANGE = {"open", "os.listdir", "os.scandir"}, {"os.remove", "os.rename", "os.mkdir", "os.rmdir", "shutil.rmtree"}
 # Of the system, that libraries read whoever asks: where the clock stands, how much memory there is.
 SYSTEM = (
-    "/dev/null",
-    "/dev/urandom",
-    "/etc/localtime",
-    "/etc/mime.types",
-    "/proc/meminfo",
-    "/proc/stat",
+    "/dev/null", "/dev/urandom", "/etc/localtime", "/etc/mime.types", "/proc/meminfo", "/proc/stat",
     "/proc/self/stat",
-)
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

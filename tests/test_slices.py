@@ -156,17 +156,9 @@ def test_two_models_are_tested_as_the_command_of_sacrebleu_does(tmp_path: Path) 
         files.append(tmp_path / name)
         files[-1].write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     command = [
-        sys.executable,
-        "-m",
-        "sacrebleu",
-        str(files[0]),
-        "-i",
-        *map(str, files[1:]),
-        "-m",
-        "bleu",
-        "chrf",
+        sys.executable, "-m", "sacrebleu", str(files[0]), "-i", *map(str, files[1:]), "-m", "bleu", "chrf",
         "--paired-bs",
-    ]
+    ]  # fmt: skip
     command += ["--format", "latex", "-w", "4"]  # its JSON fails with chrF
     output = subprocess.run(command, capture_output=True, encoding="utf-8", env=os.environ | UTF8, check=True).stdout
     rows = [line.split("&")[1:] for line in output.splitlines() if line.endswith(r"\\")][1:]

@@ -33,17 +33,10 @@ from transformer.taps import Ablate, Recorder, Site
 
 VOCABULARY = 40
 SIZES: dict[str, Any] = {
-    "vocab_size": VOCABULARY,
-    "d_model": 24,
-    "d_kv": 5,
-    "d_ff": 33,
-    "num_layers": 3,
-    "num_decoder_layers": 2,
-    "num_heads": 3,
-    "relative_attention_num_buckets": 8,
-    "relative_attention_max_distance": 12,
+    "vocab_size": VOCABULARY, "d_model": 24, "d_kv": 5, "d_ff": 33, "num_layers": 3, "num_decoder_layers": 2,
+    "num_heads": 3, "relative_attention_num_buckets": 8, "relative_attention_max_distance": 12,
     "decoder_start_token_id": 0,
-}
+}  # fmt: skip
 SRC, TGT = [5, 9, 7, 11, 3], [2, 8, 6, 10, 12, 3]
 
 

@@ -61,12 +61,7 @@ def patterns_and_inputs() -> tuple[Tensor, Inputs]:
     return pattern, Inputs(q, k, v, mask)
 
 
-ROWS = (
-    (0.1, 0.2, 0.3, 0.4, 0.0),
-    (1.0, 0.0, 0.0, 0.0, 0.0),
-    (0.0, 0.0, 0.0, 1.0, 0.0),
-    (0.5, 0.0, 0.5, 0.0, 0.0),
-)
+ROWS = ((0.1, 0.2, 0.3, 0.4, 0.0), (1.0, 0.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0, 0.0), (0.5, 0.0, 0.5, 0.0, 0.0))
 INTERVENTIONS: list[Callable[[Site, int], Tap]] = [
     Ablate,
     Uniform,

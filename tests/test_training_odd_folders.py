@@ -20,16 +20,10 @@ STEPS = 12
 FILES = ("config.json", "status.json", "metrics.jsonl", "metrics.part", "log.txt", "control", "lock", "reserve")
 FOLDERS = ("checkpoints", "history", "weights", "data", "start", "tensorboard")
 DEEPER = (
-    "checkpoints/new.part",
-    "checkpoints/best.part",
-    "checkpoints/step-0000012/training.json",
-    "checkpoints/step-0000012/card.json",
-    "history/step-0000013.safetensors",
-    "weights/step-0000013.safetensors",
-    "weights/step-0000013.part",
-    "data/tokens.bin",
-    "data/files.json",
-)
+    "checkpoints/new.part", "checkpoints/best.part", "checkpoints/step-0000012/training.json",
+    "checkpoints/step-0000012/card.json", "history/step-0000013.safetensors", "weights/step-0000013.safetensors",
+    "weights/step-0000013.part", "data/tokens.bin", "data/files.json",
+)  # fmt: skip
 Oddity = Callable[[Path], None]
 
 

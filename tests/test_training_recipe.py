@@ -71,24 +71,11 @@ EVERYTHING = Recipe(
 @pytest.mark.parametrize(
     ("name", "wrong"),
     [
-        ("framing", "all"),
-        ("data", ""),
-        ("data", None),
-        ("validation", ""),
-        ("folder", 3),
-        ("start", []),
-        ("tokenizer", "letters"),
-        ("vocabulary", 4),
-        ("vocabulary", True),
-        ("separate", 1),
-        ("tensorboard", "yes"),
-        ("threads", 0),
-        ("slots", 1.5),
-        ("watch", ("",)),
-        ("watch", ("x" * 2001,)),
-        ("watch", ("x",) * 101),
+        ("framing", "all"), ("data", ""), ("data", None), ("validation", ""), ("folder", 3), ("start", []),
+        ("tokenizer", "letters"), ("vocabulary", 4), ("vocabulary", True), ("separate", 1), ("tensorboard", "yes"),
+        ("threads", 0), ("slots", 1.5), ("watch", ("",)), ("watch", ("x" * 2001,)), ("watch", ("x",) * 101),
     ],
-)
+)  # fmt: skip
 def test_a_wrong_field_is_refused_by_its_name(name: str, wrong: Any) -> None:
     with pytest.raises(ValueError, match=name):
         replace(RECIPE, **{name: wrong})
@@ -223,11 +210,7 @@ def test_sentences_to_watch_are_the_examples_of_the_corpus_unless_given() -> Non
 def test_differences_are_named_by_their_path() -> None:
     other = replace(RECIPE, vocabulary=50, training=replace(TRAINING, steps=5), model=replace(MODEL, d_model=32))
     assert differences(RECIPE, RECIPE) == []
-    assert differences(RECIPE, other) == [
-        ("model.d_model", 16, 32),
-        ("training.steps", 60, 5),
-        ("vocabulary", 100, 50),
-    ]
+    assert differences(RECIPE, other) == [("model.d_model", 16, 32), ("training.steps", 60, 5), ("vocabulary", 100, 50)]
 
 
 def test_an_estimate_counts_the_parameters_and_the_updates_of_a_pass(tmp_path: Path) -> None:

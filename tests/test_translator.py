@@ -124,14 +124,10 @@ def test_log_probs_take_lists_arrays_and_tensors_and_hide_padding(translator: Tr
 @pytest.mark.parametrize(
     ("src", "tgt", "what"),
     [
-        ([[5, 10**6]], [[2]], "src_ids"),
-        ([[5]], [[-1]], "tgt_ids"),
-        ([5], [[2]], "src_ids"),
-        ([[0.5]], [[2]], "src_ids"),
-        ([[]], [[2]], "src_ids"),
-        ([[5], [5]], [[2]], "2 rows"),
+        ([[5, 10**6]], [[2]], "src_ids"), ([[5]], [[-1]], "tgt_ids"), ([5], [[2]], "src_ids"),
+        ([[0.5]], [[2]], "src_ids"), ([[]], [[2]], "src_ids"), ([[5], [5]], [[2]], "2 rows"),
     ],
-)
+)  # fmt: skip
 def test_wrong_ids_are_refused_by_name(translator: Translator, src: list, tgt: list, what: str) -> None:
     with pytest.raises(ValueError, match=what):
         translator.log_probs(src, tgt)

@@ -29,13 +29,9 @@ CAPTIONS = {
 # A row of numbers, which a translator that learned to copy numbers need not be unsure of.
 NUMBERS = "83 9942 17 60045 2 7781 330"
 NONSENSE = [
-    "asdf jkl qwer uiop zxcv asdf",
-    "dfgh kjsdf lskdjf wqpeoi xmcnv",
-    "Сегодня очень хорошая погода.",
-    "今天天气很好，我们去公园吧。",
-    "def main(argv=None): return sys.exit(argv[1:])",
-    NUMBERS,
-]
+    "asdf jkl qwer uiop zxcv asdf", "dfgh kjsdf lskdjf wqpeoi xmcnv", "Сегодня очень хорошая погода.",
+    "今天天气很好，我们去公园吧。", "def main(argv=None): return sys.exit(argv[1:])", NUMBERS,
+]  # fmt: skip
 # de-en copies most of these words, and writes the others as surely as it copies a name.
 UNNOTED = {"de-en": ["asdf jkl qwer uiop zxcv asdf"]}
 

@@ -30,10 +30,7 @@ MEASURED = {  # calls, and how many times they yield before they are ended
     "score_parts": ("why.score_parts_of(stream(model, source, target), model.sites()[-1], 0, 511, 3)", 1000),
     "first_difference": ("why.first_difference(model, other, target)", 1000),
     "patching": ("why.patching(model, why.Corruption(source, other, target, 511, 20))", 40),
-    "patching of patterns": (
-        "why.patching(model, why.Corruption(source, other, target, 511, 20), ['patterns'])",
-        40,
-    ),
+    "patching of patterns": ("why.patching(model, why.Corruption(source, other, target, 511, 20), ['patterns'])", 40),
     "decoder_lens": ("why.decoder_lens(model, source, target)", 30),
     "head_importance": ("head_importance(model, source, target)", 20),
     "several_heads": ("several_heads(model, source, target, model.sites()[0])", 1000),

@@ -40,11 +40,8 @@ def test_any_texts(before: str, after: str) -> None:
 
 def test_the_words_that_changed() -> None:
     assert text_diff("Une fille est sur un banc.", "Une fille est sur une table.") == [
-        ("equal", " Une fille est sur"),
-        ("delete", " un banc"),
-        ("insert", " une table"),
-        ("equal", "."),
-    ]
+        ("equal", " Une fille est sur"), ("delete", " un banc"), ("insert", " une table"), ("equal", "."),
+    ]  # fmt: skip
 
 
 def test_equal_texts_have_one_piece() -> None:

@@ -40,13 +40,8 @@ def test_the_time_of_the_processors_is_shared_out() -> None:
     after = reading(clock=200, processors=1200, idle=540, stolen=30, contestants=103, load=2.0)
     busy = shares(before, after)
     assert busy == {
-        "seconds": 100,
-        "load_before": 0.4,
-        "load_after": 2.0,
-        "contestants": 0.5,
-        "others": 0.2,
-        "stolen": 0.1,
-    }
+        "seconds": 100, "load_before": 0.4, "load_after": 2.0, "contestants": 0.5, "others": 0.2, "stolen": 0.1,
+    }  # fmt: skip
     told = busy_text(busy)
     assert "100 s the contestants used 50\u00a0%, other programs 20\u00a0%, other machines" in told
     assert "of the host 10\u00a0%; load 0.4 before, 2.0 after" in told

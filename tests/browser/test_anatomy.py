@@ -206,12 +206,9 @@ def test_the_map_opens_every_part_and_a_head(page: Page, url: str, small: Transl
     parts = network(small.model, len(trace.source), len(trace.reads))
     expect(page.locator(".part")).to_have_count(len(parts))
     for title in (
-        "Encoder embedding",
-        "Encoder layer 2, layer norm before self-attention",
-        "Decoder layer 3, feed-forward network",
-        "Decoder, final layer norm",
-        "Output projection and softmax",
-    ):
+        "Encoder embedding", "Encoder layer 2, layer norm before self-attention",
+        "Decoder layer 3, feed-forward network", "Decoder, final layer norm", "Output projection and softmax",
+    ):  # fmt: skip
         part(page, title).click(force=True)
         expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()
         expect(page.locator(".legend .check").first).to_contain_text("Equal to the model's own output within")

@@ -22,13 +22,9 @@ Variables = dict[str, NDArray[Any]]
 TYPES = ("float32", "int8", "int16", "int32", "float16")
 ACTIVATIONS = {"relu": 0, "gelu-tanh": 1, "silu": 2, "gelu": 3}
 SETTINGS = {
-    "unk_token": "<unk>",
-    "bos_token": "<s>",
-    "eos_token": "</s>",
-    "decoder_start_token": "<s>",
-    "add_source_bos": False,
-    "add_source_eos": False,
-}
+    "unk_token": "<unk>", "bos_token": "<s>", "eos_token": "</s>", "decoder_start_token": "<s>",
+    "add_source_bos": False, "add_source_eos": False,
+}  # fmt: skip
 TOKENS = ["<blank>", "<unk>", "<s>", "</s>", *(f"w{n}" for n in range(28))]
 
 
@@ -68,12 +64,8 @@ def draw_model(chance: random.Random, **given: Any) -> Transformer:
     d_model = 12 * chance.choice([1, 2])
     stacks = [StackConfig(chance.choice([1, 2, 3]), chance.choice([2, 3]), chance.choice([10, 24])) for _ in range(2)]
     ids: dict[str, Any] = {
-        "pad_id": 0,
-        "sos_id": 2,
-        "eos_id": 3,
-        "source_end": (),
-        "max_length": chance.choice([20, 33]),
-    }
+        "pad_id": 0, "sos_id": 2, "eos_id": 3, "source_end": (), "max_length": chance.choice([20, 33]),
+    }  # fmt: skip
     sizes: dict[str, Any] = {"d_model": d_model, "encoder": stacks[0], "decoder": stacks[1], **ids}
     tied: Any = chance.choice(["none", "output", "all"])
     config: ModelConfig

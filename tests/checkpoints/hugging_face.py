@@ -15,16 +15,10 @@ transformers.logging.disable_progress_bar()
 
 # Two heads, layers and widths each, no two of which agree by accident.
 SIZES = {
-    "d_model": 16,
-    "encoder_layers": 2,
-    "decoder_layers": 3,
-    "encoder_attention_heads": 4,
-    "decoder_attention_heads": 2,
-    "encoder_ffn_dim": 24,
-    "decoder_ffn_dim": 20,
-    "max_position_embeddings": 40,
+    "d_model": 16, "encoder_layers": 2, "decoder_layers": 3, "encoder_attention_heads": 4,
+    "decoder_attention_heads": 2, "encoder_ffn_dim": 24, "decoder_ffn_dim": 20, "max_position_embeddings": 40,
     "forced_eos_token_id": None,
-}
+}  # fmt: skip
 MARIAN_IDS = {"pad_token_id": 31, "decoder_start_token_id": 31, "eos_token_id": 0}
 CLASSES = {
     "marian": (transformers.MarianMTModel, transformers.MarianConfig),
@@ -33,10 +27,7 @@ CLASSES = {
     "plbart": (transformers.PLBartForConditionalGeneration, transformers.PLBartConfig),
     "pegasus": (transformers.PegasusForConditionalGeneration, transformers.PegasusConfig),
     "fsmt": (transformers.FSMTForConditionalGeneration, transformers.FSMTConfig),
-    "blenderbot-small": (
-        transformers.BlenderbotSmallForConditionalGeneration,
-        transformers.BlenderbotSmallConfig,
-    ),
+    "blenderbot-small": (transformers.BlenderbotSmallForConditionalGeneration, transformers.BlenderbotSmallConfig),
     "blenderbot": (transformers.BlenderbotForConditionalGeneration, transformers.BlenderbotConfig),
     "m2m100": (transformers.M2M100ForConditionalGeneration, transformers.M2M100Config),
 }

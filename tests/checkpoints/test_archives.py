@@ -41,17 +41,9 @@ def tar_of(path: Path, *members: tuple[str, bytes, dict]) -> Path:
 
 
 NAMES = [
-    "../escaped",
-    "a/../../escaped",
-    "..",
-    "/tmp/headlight-escaped",
-    "//tmp/headlight-escaped",
-    "..\\escaped",
-    "C:/escaped",
-    "C:escaped",
-    "a\nb",
-    "x/" * 20 + "deep",
-]
+    "../escaped", "a/../../escaped", "..", "/tmp/headlight-escaped", "//tmp/headlight-escaped", "..\\escaped",
+    "C:/escaped", "C:escaped", "a\nb", "x/" * 20 + "deep",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", NAMES)

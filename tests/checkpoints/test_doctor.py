@@ -54,12 +54,9 @@ def test_a_form_that_does_not_know_the_sizes_is_no_candidate(tmp_path: Path) -> 
 def test_families_differ_in_the_layers_number_only() -> None:
     shapes = {"l.0.w": (2,), "l.1.w": (2,), "l.2.w": (3,), "conv1.w": (2,), "conv2.w": (2,), "7": (1,)}
     assert group_families(shapes) == (
-        Family("l.*.w", 2, (2,)),
-        Family("l.*.w", 1, (3,)),
-        Family("conv1.w", 1, (2,)),
-        Family("conv2.w", 1, (2,)),
+        Family("l.*.w", 2, (2,)), Family("l.*.w", 1, (3,)), Family("conv1.w", 1, (2,)), Family("conv2.w", 1, (2,)),
         Family("*", 1, (1,)),
-    )
+    )  # fmt: skip
     assert sum(family.count for family in group_families(shapes)) == len(shapes)
 
 
@@ -128,13 +125,8 @@ def test_it_sees_pytorchs_own_transformer(tmp_path: Path) -> None:
 
 def test_hostile_names_are_described_like_any(tmp_path: Path) -> None:
     names = [
-        "." * 400,
-        "enc." * 100 + "1.",
-        "dec" + "_" * 400,
-        "<script>alert(1)</script>",
-        "\u202e.0",
-        "０.1",
+        "." * 400, "enc." * 100 + "1.", "dec" + "_" * 400, "<script>alert(1)</script>", "\u202e.0", "０.1",
         "1" * 400,
-    ]
+    ]  # fmt: skip
     result = diagnosis(tmp_path, dict.fromkeys(names, (2, 2)))
     assert sum(family.count for family in result.families) == len(names)

@@ -73,14 +73,10 @@ def weights(options: dict[str, Any], vocabularies: tuple[int, int] = (len(TOKENS
     for side, layers, attentions, norms, depth, rows in (
         ("encoder", "transformer", ["self_attn"], ["layer_norm"], options["enc_layers"], vocabularies[0]),
         (
-            "decoder",
-            "transformer_layers",
-            ["self_attn", "context_attn"],
-            ["layer_norm_1", "layer_norm_2"],
-            options["dec_layers"],
-            vocabularies[1],
+            "decoder", "transformer_layers", ["self_attn", "context_attn"], ["layer_norm_1", "layer_norm_2"],
+            options["dec_layers"], vocabularies[1],
         ),
-    ):
+    ):  # fmt: skip
         made[f"{side}.embeddings.make_embedding.emb_luts.0.weight"] = torch.randn(rows, d) * 0.4
         if options["position_encoding"]:
             table = positions(options["position_encoding_type"], d)

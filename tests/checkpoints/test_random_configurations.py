@@ -120,12 +120,9 @@ def draw_bert(chance: random.Random) -> dict[str, Any]:
 
 
 BERTS = {
-    "bert": "Bert",
-    "roberta": "Roberta",
-    "xlm-roberta": "XLMRoberta",
-    "camembert": "Camembert",
+    "bert": "Bert", "roberta": "Roberta", "xlm-roberta": "XLMRoberta", "camembert": "Camembert",
     "bert-generation": "BertGeneration",
-}
+}  # fmt: skip
 ROBERTAS = ("roberta", "xlm-roberta", "camembert")
 
 

@@ -153,14 +153,10 @@ def test_of_a_pair_each_side_has_its_own(tmp_path: Path, makers: dict[str, Made]
 @pytest.mark.parametrize(
     "content",
     [
-        pickle.dumps(Ran(), 0),
-        pickle.dumps(Ran()),
-        pickle.dumps({"the": 0, "of": Ran()}),
-        torch_saved(Ran()),
-        torch_saved(({"der": 0}, Ran())),
-        pickle.dumps(Path("a")),
+        pickle.dumps(Ran(), 0), pickle.dumps(Ran()), pickle.dumps({"the": 0, "of": Ran()}), torch_saved(Ran()),
+        torch_saved(({"der": 0}, Ran())), pickle.dumps(Path("a")),
     ],
-)
+)  # fmt: skip
 def test_a_pickle_that_would_run_is_refused_and_nothing_of_it_runs(
     tmp_path: Path, content: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -45,28 +45,16 @@ def test_a_class_from_its_start_to_its_end(classes: Classes) -> None:
     header, *lines = rows([question])
     assert [dict(zip(header, line, strict=True)) for line in lines] == [
         {
-            "step": "Which word?",
-            "sentence": "The cat sat.",
-            "question": "Where does it look?",
-            "word": None,
-            "unit": None,
-            "sure": None,
-            "misconception": None,
+            "step": "Which word?", "sentence": "The cat sat.", "question": "Where does it look?", "word": None,
+            "unit": None, "sure": None, "misconception": None,
         }
-        | {
-            "round": round_,
-            "no": no,
-            "answer": answer,
-            "right answer": "cat",
-            "right": right,
-            "score": score,
-        }
+        | {"round": round_, "no": no, "answer": answer, "right answer": "cat", "right": right, "score": score}
         for round_, no, answer, right, score in [
             (1, 1, "cat", 1, 1.0),
             (1, 2, "=sat", 0, 0.1429),
             (2, 1, "cat", 1, 1.0),
         ]
-    ]
+    ]  # fmt: skip
     classes.end(code, secret)
     for act in (lambda: classes.snapshot(code), lambda: classes.join(code), lambda: classes.results(code, secret)):
         with pytest.raises(ClassNotFound):

@@ -68,14 +68,9 @@ def test_every_kind_of_bad_line_is_reported_by_its_number(write: Writer) -> None
     corpus = text_pair(write, source, target, longest=50)
     assert [pair.line for pair in corpus] == [1, 8]
     assert corpus.report.first == [
-        (2, "empty source"),
-        (3, "empty source"),
-        (4, "empty target"),
-        (5, "undecodable source"),
-        (6, "undecodable target"),
-        (7, "too long"),
-        (9, "no counterpart"),
-    ]
+        (2, "empty source"), (3, "empty source"), (4, "empty target"), (5, "undecodable source"),
+        (6, "undecodable target"), (7, "too long"), (9, "no counterpart"),
+    ]  # fmt: skip
     assert (corpus.report.read, corpus.report.accepted, corpus.report.rejected.total()) == (9, 2, 7)
 
 
@@ -155,28 +150,17 @@ def test_table_rows_that_are_undecodable_or_endless(write: Writer) -> None:
 
 def test_lines_of_json(write: Writer) -> None:
     records = [
-        {"source": "one", "target": "un"},
-        {"source": "two"},
-        {"source": "three", "target": 3},
-        ["four", "quatre"],
-        {"source": "", "target": "cinq"},
-        {"source": "\ud800", "target": "six"},
-    ]
+        {"source": "one", "target": "un"}, {"source": "two"}, {"source": "three", "target": 3}, ["four", "quatre"],
+        {"source": "", "target": "cinq"}, {"source": "\ud800", "target": "six"},
+    ]  # fmt: skip
     broken = ['{"source": "seven"', "", "[" * 100_000, "nine"]
     text = "\n".join([json.dumps(record) for record in records] + broken)
     corpus = JsonLines(write("a.jsonl", text))
     assert list(corpus) == [Pair(1, "one", "un")]
     assert corpus.report.first == [
-        (2, "missing column"),
-        (3, "not text"),
-        (4, "missing column"),
-        (5, "empty source"),
-        (6, "undecodable source"),
-        (7, "bad JSON"),
-        (8, "empty line"),
-        (9, "bad JSON"),
-        (10, "bad JSON"),
-    ]
+        (2, "missing column"), (3, "not text"), (4, "missing column"), (5, "empty source"),
+        (6, "undecodable source"), (7, "bad JSON"), (8, "empty line"), (9, "bad JSON"), (10, "bad JSON"),
+    ]  # fmt: skip
 
 
 def test_json_translations_as_the_hub_writes_them(write: Writer) -> None:

@@ -18,12 +18,8 @@ def test_examples_stand_between_special_tokens(tokenizer: Tokenizer) -> None:
 def test_pairs_over_the_limit_are_reported_by_line_with_the_corpus_own(tokenizer: Tokenizer) -> None:
     """The model has 5 positions: 4 tokens and [EOS] for the encoder, [SOS] and 4 tokens for the decoder."""
     pairs = [
-        Pair(1, "abcd", "abcd"),
-        Pair(2, "abcde", "a"),
-        Pair(3, " ", "a"),
-        Pair(4, "a", "abcde"),
-        Pair(5, "▁", "a"),
-    ]
+        Pair(1, "abcd", "abcd"), Pair(2, "abcde", "a"), Pair(3, " ", "a"), Pair(4, "a", "abcde"), Pair(5, "▁", "a"),
+    ]  # fmt: skip
     corpus = Encoded(Pairs("x", pairs), tokenizer, tokenizer, 5)
     [(source, target)] = corpus
     assert len(source) == len(target[:-1]) == len(target[1:]) == 5

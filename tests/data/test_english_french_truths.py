@@ -10,14 +10,7 @@ import pytest
 from headlight.corpora.gold import GoldCorpus, GoldPair, split_words
 from headlight.corpora.grammars.english_french import EnglishFrench, reasons, sentences
 from headlight.corpora.grammars.english_french.lexicon import NOUNS
-from tests.french import (
-    BOTH_NUMBERS,
-    NOUN,
-    Agreement,
-    listed,
-    many,
-    tokens,
-)
+from tests.french import BOTH_NUMBERS, NOUN, Agreement, listed, many, tokens
 from tests.grammar_samples import as_text
 
 SAMPLE = Path(__file__).parents[1] / "fixtures" / "grammars" / "english-french.txt"

@@ -74,12 +74,8 @@ def test_words_are_what_tokenizers_group(grammar: str, kind: TokenizerKind) -> N
 
 def test_a_pair_is_written_from_its_words() -> None:
     the, office, didnt, open_, mark = (
-        GoldWord("the"),
-        GoldWord("post office"),
-        GoldWord("didn't"),
-        GoldWord("open"),
-        GoldWord(".", glued=True),
-    )
+        GoldWord("the"), GoldWord("post office"), GoldWord("didn't"), GoldWord("open"), GoldWord(".", glued=True),
+    )  # fmt: skip
     it = GoldWord("it")
     le, poste = GoldWord("l'", (the,)), GoldWord("office", (office,), glued=True)
     pair = gold_pair(

@@ -48,12 +48,8 @@ def test_the_verb_agrees_with_an_unmarked_subject(pairs: list[GoldPair]) -> None
             clause = [both.target[place] for place in places]
             if (ERGATIVE_PRONOUNS | DATIVE_PRONOUNS | {"को", "ने", "कौन", "चाहिए", "मत", "नाम"}) & set(clause):
                 continue
-            if clause[0] in ("वह", "वे") and (word := both.source[both.back[places[0]][0]]) in (
-                "he",
-                "she",
-                "it",
-                "they",
-            ):
+            aligned = [both.source[at] for at in both.back[places[0]]]
+            if clause[0] in ("वह", "वे") and (word := aligned[0]) in ("he", "she", "it", "they"):
                 antecedent = [each.antecedent for each in pair.pronouns if each.word in both.back[places[0]]]
                 known = [GENDER[(NOUNS | MEN | WOMEN)[singular(both.source[place])]] for place in antecedent]
                 gender = known[0] if known else "f" if word == "she" else "m"

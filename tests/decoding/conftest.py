@@ -8,11 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from tests.decoding_by_hand import (
-    EOS,
-    PAD,
-    network,
-)
+from tests.decoding_by_hand import EOS, PAD, network
 from transformer.model import Transformer
 
 

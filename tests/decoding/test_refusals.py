@@ -5,20 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from tests.decoding_by_hand import (
-    EOS,
-    PAD,
-    SOS,
-    network,
-)
-from transformer.decoding import (
-    beam,
-    diverse_beam,
-    finish,
-    given,
-    greedy,
-    sample,
-)
+from tests.decoding_by_hand import EOS, PAD, SOS, network
+from transformer.decoding import beam, diverse_beam, finish, given, greedy, sample
 from transformer.decoding.strategies import Decoding, parameters
 from transformer.taps import Scale, Site
 

@@ -6,18 +6,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from tests.decoding_by_hand import (
-    EOS,
-    alone,
-    same,
-)
-from transformer.decoding import (
-    allowed,
-    finish,
-    greedy,
-    sample,
-    tempered,
-)
+from tests.decoding_by_hand import EOS, alone, same
+from transformer.decoding import allowed, finish, greedy, sample, tempered
 from transformer.decoding.choosers import Live, Sample
 
 pytestmark = pytest.mark.device

@@ -27,15 +27,7 @@ from tests.decoding_by_hand import (
     read,
     same,
 )
-from transformer.decoding import (
-    Fate,
-    beam,
-    finish,
-    given,
-    greedy,
-    rows_of,
-    sample,
-)
+from transformer.decoding import Fate, beam, finish, given, greedy, rows_of, sample
 from transformer.model import Transformer
 
 pytestmark = pytest.mark.device

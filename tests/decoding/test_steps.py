@@ -7,19 +7,8 @@ import threading
 import pytest
 import torch
 
-from tests.decoding_by_hand import (
-    EVERY_WAY,
-    alone,
-    read,
-)
-from transformer.decoding import (
-    beam,
-    finish,
-    greedy,
-    recorded,
-    rows_of,
-    sample,
-)
+from tests.decoding_by_hand import EVERY_WAY, alone, read
+from transformer.decoding import beam, finish, greedy, recorded, rows_of, sample
 from transformer.taps import Ablate, Recorder, Replace, Scale, Site, Uniform, chain
 
 

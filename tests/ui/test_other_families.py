@@ -45,13 +45,8 @@ def their_t5(folder: Path) -> Path:
     """A tiny T5 as `transformers` saves it, with its SentencePiece model."""
     torch.manual_seed(0)
     sizes: dict[str, Any] = {
-        "d_model": 16,
-        "d_kv": 6,
-        "d_ff": 20,
-        "num_layers": 2,
-        "num_decoder_layers": 3,
-        "num_heads": 2,
-    }
+        "d_model": 16, "d_kv": 6, "d_ff": 20, "num_layers": 2, "num_decoder_layers": 3, "num_heads": 2,
+    }  # fmt: skip
     config = T5Config(vocab_size=200, **sizes, feed_forward_proj="gated-gelu", decoder_start_token_id=0)
     T5ForConditionalGeneration(config).save_pretrained(folder / "m")
     piece_model(folder, "spiece").rename(folder / "m" / "spiece.model")

@@ -57,12 +57,9 @@ def test_anatomy_of_an_attention_that_lost_all_heads_says_so() -> None:
     parts = header(app, "map")["parts"]
     gone = {(part["kind"], part["layer"]): part["pruned"] for part in parts if part["pruned"]}
     assert gone == {
-        ("encoder", 0): [0, 1, 2, 3],
-        ("encoder", 1): [2],
-        ("decoder", 0): [0],
-        ("cross", 1): [0, 1],
+        ("encoder", 0): [0, 1, 2, 3], ("encoder", 1): [2], ("decoder", 0): [0], ("cross", 1): [0, 1],
         ("cross", 2): [1],
-    }
+    }  # fmt: skip
     assert any("3 of 4 heads (the others were pruned) of 4 dimensions" in part["facts"] for part in parts)
 
 

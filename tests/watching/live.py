@@ -25,13 +25,9 @@ _CLASSES: dict[str, tuple[str, dict[str, Any]]] = {
     "bert": ("Bert", {**_SIZES, "max_position_embeddings": 40}),
 }
 _OUTPUTS = {
-    "t5": "ForConditionalGeneration",
-    "mt5": "ForConditionalGeneration",
-    "gpt2": "LMHeadModel",
-    "llama": "ForCausalLM",
-    "falcon": "ForCausalLM",
-    "bert": "Model",
-}
+    "t5": "ForConditionalGeneration", "mt5": "ForConditionalGeneration", "gpt2": "LMHeadModel",
+    "llama": "ForCausalLM", "falcon": "ForCausalLM", "bert": "Model",
+}  # fmt: skip
 
 
 def live_model(family: str, **config: Any) -> Any:

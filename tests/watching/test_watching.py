@@ -102,12 +102,9 @@ def test_code_that_computes_something_else_is_refused(monkeypatch: pytest.Monkey
 def test_two_models_in_one_are_both_watched() -> None:
     """Its encoder and its decoder have configurations of their own, and layers with copies of these."""
     sizes = {
-        "vocab_size": 32,
-        "hidden_size": 16,
-        "num_hidden_layers": 2,
-        "num_attention_heads": 4,
+        "vocab_size": 32, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4,
         "intermediate_size": 20,
-    }
+    }  # fmt: skip
     config = transformers.BertConfig(**sizes)
     decoder = transformers.BertConfig(**sizes, is_decoder=True, add_cross_attention=True)
     model = transformers.EncoderDecoderModel(

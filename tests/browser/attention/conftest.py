@@ -12,11 +12,7 @@ from tokenizers import models, pre_tokenizers
 
 from headlight import checkpoints
 from headlight.checkpoints import load_translator
-from tests.browser.attention.looking import (
-    HOSTILE,
-    SENTENCE,
-    WORDS,
-)
+from tests.browser.attention.looking import HOSTILE, SENTENCE, WORDS
 from tests.forked import serve_forked
 from tests.small import small_checkpoint
 from transformer import Trace, Translator

@@ -8,12 +8,7 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from headlight.formatting import signed
-from tests.browser.attention.looking import (
-    HEAD,
-    SENTENCE,
-    agree,
-    go,
-)
+from tests.browser.attention.looking import HEAD, SENTENCE, agree, go
 from tools.serving import wait_until_idle
 from transformer import Trace, Translator
 

@@ -11,16 +11,7 @@ from playwright.sync_api import Page, WebSocketRoute, expect
 
 from headlight.checkpoints import load_translator
 from headlight.importers.examples import examples
-from tests.browser.attention.looking import (
-    HEAD,
-    agree,
-    drawn,
-    go,
-    kind,
-    over,
-    thumb,
-    type_sentence,
-)
+from tests.browser.attention.looking import HEAD, agree, drawn, go, kind, over, thumb, type_sentence
 from transformer import Trace, Translator
 
 ROOT = Path(__file__).parents[3]

@@ -13,10 +13,7 @@ import pypdf
 from PIL import Image
 from playwright.sync_api import Page, expect
 
-from tests.browser.attention.looking import (
-    HOSTILE,
-    go,
-)
+from tests.browser.attention.looking import HOSTILE, go
 from tools.serving import wait_until_idle
 from transformer import Trace
 

@@ -13,13 +13,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.attention.looking import (
-    HEAD,
-    HOSTILE,
-    WORDS,
-    go,
-    type_sentence,
-)
+from tests.browser.attention.looking import HEAD, HOSTILE, WORDS, go, type_sentence
 from tools.serving import wait_until_idle
 from transformer import Translator
 

@@ -64,17 +64,9 @@ def test_arrow_keys_move_the_selection(page: Page, opened: Opened) -> None:
     opened(page)
     thumb(page, 1, 2).focus()
     for key, layer, head in (
-        ("ArrowRight", 1, 3),
-        ("ArrowRight", 1, 3),
-        ("ArrowDown", 2, 3),
-        ("Home", 2, 0),
-        ("ArrowUp", 1, 0),
-        ("End", 1, 3),
-        ("Control+Home", 0, 0),
-        ("Control+End", 2, 3),
-        ("PageUp", 2, 2),
-        ("PageDown", 2, 3),
-    ):
+        ("ArrowRight", 1, 3), ("ArrowRight", 1, 3), ("ArrowDown", 2, 3), ("Home", 2, 0), ("ArrowUp", 1, 0),
+        ("End", 1, 3), ("Control+Home", 0, 0), ("Control+End", 2, 3), ("PageUp", 2, 2), ("PageDown", 2, 3),
+    ):  # fmt: skip
         page.keyboard.press(key)
         expect(thumb(page, layer, head)).to_be_focused()
         selected(page, layer, head)

@@ -107,14 +107,10 @@ def test_what_a_head_alone_loses(small: Translator) -> None:
     assert shapes == [
         f"[1, {', '.join(map(str, sizes))}]"
         for sizes in (
-            *[(tokens, 16)] * 2,
-            (tokens, 2, 8),
-            (2, tokens, 8),
-            (2, tokens, tokens),
-            (2, tokens, 8),
+            *[(tokens, 16)] * 2, (tokens, 2, 8), (2, tokens, 8), (2, tokens, tokens), (2, tokens, 8),
             *[(tokens, 16)] * 2,
         )
-    ]
+    ]  # fmt: skip
 
 
 def test_the_division_is_told_with_the_heads_own_numbers(small: Translator) -> None:

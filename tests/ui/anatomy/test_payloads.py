@@ -88,11 +88,8 @@ def test_the_page_of_a_t5_adds_up_to_its_next_token() -> None:
         for head in range(2):
             header, page = payload_of(model, trace, Site("decoder", 2, "self"), head, query)
             assert (header["adjusts"], header["rms"], header["relative"], header["biased"]) == (
-                "bias",
-                True,
-                True,
-                False,
-            )
+                "bias", True, True, False,
+            )  # fmt: skip
             scores = page["k"] @ page["q"] + page["distance"]
             np.testing.assert_allclose(page["adjusted"][0], scores, atol=1e-5)
             np.testing.assert_allclose(page["adjusted"][2], page["k"] @ page["q"], atol=1e-5)

@@ -59,14 +59,10 @@ def test_no_address_is_too_strange(query: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     "query",
     [
-        {"layer": "-1"},
-        {"layer": "0"},
-        {"layer": "1e9"},
-        {"head": "zz"},
-        {"kind": "sideways"},
+        {"layer": "-1"}, {"layer": "0"}, {"layer": "1e9"}, {"head": "zz"}, {"kind": "sideways"},
         {"changes": "cross.0.x,a"},
     ],
-)
+)  # fmt: skip
 def test_nonsense_is_left_at_the_default(query: dict[str, str]) -> None:
     view = AttentionView.from_query(query)
     assert replace(view, changes=tuple(c for c in view.changes if c.exists_in(CONFIG))) == AttentionView()

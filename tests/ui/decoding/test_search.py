@@ -280,14 +280,9 @@ def test_where_the_reader_is_becomes_the_view(decoded: Search, model: Translator
     tree = decoded.tree
     node = tree.path(tree.hypotheses[1])[2]
     selection = {
-        "node": node,
-        "end": tree.hypotheses[1],
-        "layer": 2,
-        "head": 0,
-        "pruned": True,
-        "under": "score",
+        "node": node, "end": tree.hypotheses[1], "layer": 2, "head": 0, "pruned": True, "under": "score",
         "future": False,
-    }
+    }  # fmt: skip
     fields = shown_fields(selection, decoded, model)
     assert fields is not None
     view = DecodingView(**fields)
@@ -297,14 +292,8 @@ def test_where_the_reader_is_becomes_the_view(decoded: Search, model: Translator
     assert unasked is not None and "layer" not in unasked
     assert shown_fields({**selection, "end": tree.winner}, decoded, model)["path"] == ()  # type: ignore[index]
     for wrong in (
-        {"node": 10_000},
-        {"node": -1},
-        {"end": 0},
-        {"layer": 3},
-        {"under": "x"},
-        {"pruned": "yes"},
-        {"future": 0},
-    ):
+        {"node": 10_000}, {"node": -1}, {"end": 0}, {"layer": 3}, {"under": "x"}, {"pruned": "yes"}, {"future": 0},
+    ):  # fmt: skip
         assert shown_fields({**selection, **wrong}, decoded, model) is None
     assert shown_fields(None, decoded, model) is None
 

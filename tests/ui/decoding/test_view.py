@@ -52,20 +52,11 @@ def test_no_address_is_too_strange(query: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     "query",
     [
-        {"size": "11"},
-        {"size": "0"},
-        {"penalty": "nan"},
-        {"temperature": "0"},
-        {"top_k": "0"},
-        {"top_p": "1.01"},
-        {"seed": "-1"},
-        {"step": "0"},
-        {"path": "1,x"},
-        {"under": "sideways"},
-        {"strategy": "luck"},
+        {"size": "11"}, {"size": "0"}, {"penalty": "nan"}, {"temperature": "0"}, {"top_k": "0"}, {"top_p": "1.01"},
+        {"seed": "-1"}, {"step": "0"}, {"path": "1,x"}, {"under": "sideways"}, {"strategy": "luck"},
         {"branches": "1.x,~,~x,1~2~3.,"},
     ],
-)
+)  # fmt: skip
 def test_nonsense_is_left_at_the_default(query: dict[str, str]) -> None:
     assert DecodingView.from_query(query) == DecodingView()
 

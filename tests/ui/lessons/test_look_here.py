@@ -55,12 +55,8 @@ def test_what_a_browser_sends_is_a_png_or_nothing(taught: tuple[Classes, str, st
 
     text = base64.b64encode(PNG_SIGNATURE + b"x").decode()
     for wrong in (
-        None,
-        {"png": text},
-        {"title": 1, "png": text},
-        {"title": "A", "png": "%"},
-        {"title": "A", "png": ""},
-    ):
+        None, {"png": text}, {"title": 1, "png": text}, {"title": "A", "png": "%"}, {"title": "A", "png": ""},
+    ):  # fmt: skip
         sent(wrong)
         assert not classes.snapshot(code).state.looking
     sent({"title": "Positions", "png": text})

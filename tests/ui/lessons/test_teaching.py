@@ -179,11 +179,8 @@ def test_a_link_with_a_false_secret_displaces_none(
     secret_keeper._take_secret(code, partial(teaching._is_teacher, code))
     assert secrets == {code: secret}
     for brought in (
-        {"link": "x" * 81, "kept": None},
-        {"link": ["a"], "kept": 1},
-        {"link": "false", "kept": ""},
-        "false",
-    ):
+        {"link": "x" * 81, "kept": None}, {"link": ["a"], "kept": 1}, {"link": "false", "kept": ""}, "false",
+    ):  # fmt: skip
         st.session_state["secret-keeper"] = {"found": brought}
         secret_keeper._take_secret(code, partial(teaching._is_teacher, code))
     assert secrets == {code: secret}

@@ -42,14 +42,10 @@ def test_no_address_is_too_strange(query: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     "query",
     [
-        {"positions": "0"},
-        {"positions": "10001"},
-        {"base": "0.5"},
-        {"d_model": "4096"},
-        {"at": "-1"},
+        {"positions": "0"}, {"positions": "10001"}, {"base": "0.5"}, {"d_model": "4096"}, {"at": "-1"},
         {"scheme": "rope"},
     ],
-)
+)  # fmt: skip
 def test_nonsense_is_left_at_the_default(query: dict[str, str]) -> None:
     assert PositionsView.from_query(query) == PositionsView()
 

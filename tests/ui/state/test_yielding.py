@@ -31,35 +31,20 @@ from transformer.yielding import on_yield, yield_turn
 ROOT = Path(__file__).resolve().parents[3]
 # What is given a model and runs no pass of it: it reads its parameters, its configuration or its card.
 WITHOUT_A_PASS = {
-    "headlight.language.gettext",
-    "transformer.Translator",
-    "headlight.analysis.attention_at",
-    "headlight.analysis.head_changes.switched_off",
-    "headlight.analysis.neighbours.tied",
-    "headlight.analysis.neighbours.weights",
-    "headlight.analysis.network.network",
-    "headlight.analysis.plane.word_vectors",
-    "headlight.analysis.positions.encoding",
-    "headlight.analysis.positions.entry",
-    "headlight.analysis.positions.exp_log_difference",
-    "headlight.analysis.positions.frequencies",
-    "headlight.analysis.score_positions.score_properties",
-    "headlight.analysis.pruning.checkpoint.bits_of",
-    "headlight.analysis.pruning.checkpoint.pruned_checkpoint",
-    "headlight.analysis.similar.open_index",
-    "headlight.analysis.sites.attention_at",
-    "headlight.checkpoints.load",
-    "headlight.importers.examples.examples",
-    "headlight.importers.health.check_health",
-    "headlight.importers.marian_export.export_marian",
-    "headlight.importers.marian_export.marian_notes",
+    "headlight.language.gettext", "transformer.Translator", "headlight.analysis.attention_at",
+    "headlight.analysis.head_changes.switched_off", "headlight.analysis.neighbours.tied",
+    "headlight.analysis.neighbours.weights", "headlight.analysis.network.network",
+    "headlight.analysis.plane.word_vectors", "headlight.analysis.positions.encoding",
+    "headlight.analysis.positions.entry", "headlight.analysis.positions.exp_log_difference",
+    "headlight.analysis.positions.frequencies", "headlight.analysis.score_positions.score_properties",
+    "headlight.analysis.pruning.checkpoint.bits_of", "headlight.analysis.pruning.checkpoint.pruned_checkpoint",
+    "headlight.analysis.similar.open_index", "headlight.analysis.sites.attention_at", "headlight.checkpoints.load",
+    "headlight.importers.examples.examples", "headlight.importers.health.check_health",
+    "headlight.importers.marian_export.export_marian", "headlight.importers.marian_export.marian_notes",
     "headlight.importers.marian_export.reason_against_marian",
-    "headlight.teaching.lessons.measuring.LessonComputer",
-    "transformer.checkpoint.Checkpoint",
-    "transformer.model.count_parameters",
-    "headlight.runs.Recipe",
-    "headlight.slices.evaluating.score_kinds",
-}
+    "headlight.teaching.lessons.measuring.LessonComputer", "transformer.checkpoint.Checkpoint",
+    "transformer.model.count_parameters", "headlight.runs.Recipe", "headlight.slices.evaluating.score_kinds",
+}  # fmt: skip
 MODEL = re.compile(r"(^|\.)(model|checkpoint|prepared|translator|base)(\(.*\))?$|translator\(name\)")
 METHODS = "translate", "translate_batch", "trace", "trace_ids"
 

@@ -53,20 +53,10 @@ def test_a_view_survives_the_address(view: TrainingView) -> None:
 @pytest.mark.parametrize(
     "query",
     [
-        {"run": "../secrets"},
-        {"run": "checkpoints/../x"},
-        {"run": "a/b"},
-        {"run": ""},
-        {"compare": "../x,/etc"},
-        {"step": "-1"},
-        {"step": "nine"},
-        {"sentence": "0"},
-        {"smooth": "100"},
-        {"new": "yes"},
-        {"data": "/etc/passwd"},
-        {"size": "Tiny!"},
-        {"start": "a b"},
+        {"run": "../secrets"}, {"run": "checkpoints/../x"}, {"run": "a/b"}, {"run": ""}, {"compare": "../x,/etc"},
+        {"step": "-1"}, {"step": "nine"}, {"sentence": "0"}, {"smooth": "100"}, {"new": "yes"},
+        {"data": "/etc/passwd"}, {"size": "Tiny!"}, {"start": "a b"},
     ],
-)
+)  # fmt: skip
 def test_nonsense_is_left_at_the_default(query: dict[str, str]) -> None:
     assert TrainingView.from_query(query) == TrainingView()

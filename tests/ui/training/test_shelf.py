@@ -41,12 +41,9 @@ def test_each_state_has_an_icon_a_word_and_a_next_step(state: str) -> None:
         assert ". " in item.rest  # and what to do about it
     labels = [act.label for act in acts(at(state))]
     assert labels == {
-        "queued": ["Pause"],
-        "running": ["Pause"],
-        "stalled": ["End the worker"],
-        "diverged": ["Start again"],
+        "queued": ["Pause"], "running": ["Pause"], "stalled": ["End the worker"], "diverged": ["Start again"],
         "finished": [],
-    }.get(state, ["Resume"])
+    }.get(state, ["Resume"])  # fmt: skip
 
 
 def test_a_running_run_says_how_far_it_is() -> None:
