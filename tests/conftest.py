@@ -1,8 +1,9 @@
-"""What every test runs under: one thread, no network, no clock; and a device for those marked `device`."""
+"""Settings of all tests: one thread, no network, no deadlines; and a device for tests marked `device`."""
 
 import gc
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 # Before torch and the Hugging Face libraries are imported: they read these once.
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # tiny tensors: a second thread only costs
@@ -12,18 +13,17 @@ os.environ.setdefault("HF_DATASETS_OFFLINE", "1")
 import pytest
 from hypothesis import settings
 
-# The same examples each time, so that more of them prove no more on the next day; and no deadline: a slow machine is no
-# failure.
+# Hypothesis draws the same examples in every run, and a slow machine fails no deadline.
 settings.register_profile("headlight", max_examples=40, deadline=None, derandomize=True, database=None)
 settings.load_profile("headlight")
 
-gc.disable()  # what is imported and collected stays, and looking for garbage in it takes a tenth of the time
+gc.disable()  # imported modules and collected tests live on; searching them for garbage takes a tenth of the time
 
-os.fsync = lambda descriptor: None  # no test cuts the power, and a disk takes its time to answer
+os.fsync = lambda descriptor: None  # no test cuts the power, and waiting for the disk is slow
 
 
 def pytest_collection_finish() -> None:
-    """From here on garbage is looked for, among the tests' own objects alone."""
+    """Collect garbage again from here on, but only among the objects that the tests make."""
     gc.collect()
     gc.freeze()
     gc.enable()
@@ -40,9 +40,29 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.fixturenames.insert(0, "device")  # before the fixtures that make models
 
 
+def save_small_checkpoint(folder: Path) -> Path:
+    from headlight import checkpoints
+    from tests.small import small_checkpoint
+
+    checkpoints.save(small_checkpoint(), folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def small_folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return the folder of the small checkpoint, which no test changes."""
+    return str(save_small_checkpoint(tmp_path_factory.mktemp("small") / "small"))
+
+
+@pytest.fixture
+def small_copy(tmp_path: Path) -> Path:
+    """Return a folder with the small checkpoint, which the test may change."""
+    return save_small_checkpoint(tmp_path / "small")
+
+
 @pytest.fixture
 def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """Where tests/small.py makes models: what --device says, or whatever there is."""
+    """Return the device of the models in tests/small.py: that of --device, else a GPU if there is one."""
     import torch
 
     from tests import small

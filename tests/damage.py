@@ -1,4 +1,4 @@
-"""A run of twenty steps, the same paused in its middle, and how the files in its folder can be damaged."""
+"""A run of twenty steps, a copy that paused at step 14, and ways to damage the files of a run."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from headlight import checkpoints
 from headlight.cli.verbs import main
 from headlight.runs import Metrics, RunFolder, export, status, statuses, work
 from headlight.runs.metrics import Journal
-from tests.small_run import finished_run, new_run, small_recipe
+from tests.small_run import finished_run, new_run, same_tensors, small_recipe
 
-LAST, END = 14, 20
-RECIPE = {"steps": END, "evaluate_every": 10, "checkpoint_every": 6, "snapshots": 2}
+PAUSED_STEP, LAST_STEP = 14, 20
+RECIPE = {"steps": LAST_STEP, "evaluate_every": 10, "checkpoint_every": 6, "snapshots": 2}
 Damage = Callable[[Path], None]
 
 
@@ -34,12 +34,12 @@ def finished_and_paused(folder: Path) -> None:
 
         def added(journal: Journal, line: dict[str, Any]) -> None:
             add(journal, line)
-            if line["step"] == LAST:
+            if line["step"] == PAUSED_STEP:
                 paused.post_request("pause")
 
         patch.setattr(Journal, "add", added)
         assert work(paused.path) == "paused"
-    assert {12, LAST} <= {*paused.steps()}
+    assert {12, PAUSED_STEP} <= {*paused.steps()}
 
 
 def repair_only(run: RunFolder) -> None:
@@ -50,25 +50,19 @@ def repair_only(run: RunFolder) -> None:
 
 
 def as_older_versions_wrote_it(run: RunFolder) -> None:
-    """Without checksums and copies of the recipe."""
+    """Remove the checksums and the copies of the recipe, which older versions did not write."""
     for path in [*run.path.rglob("files.json"), *run.path.rglob("recipe.json")]:
         path.unlink()
 
 
-def final(run: RunFolder) -> dict[str, torch.Tensor]:
-    files = ("model.safetensors", "optimizer.safetensors")
-    return {f"{file} {name}": t for file in files for name, t in load_file(run.checkpoint(END) / file).items()}
-
-
 def assert_ends_as(run: RunFolder, quiet: RunFolder) -> None:
-    a, b = final(run), final(quiet)
-    assert set(a) == set(b) and all(torch.equal(tensor, b[name]) for name, tensor in a.items())
-    assert (run.checkpoints / "last").resolve() == run.checkpoint(END).resolve()
+    assert same_tensors(run, quiet, LAST_STEP)
+    assert (run.checkpoints / "last").resolve() == run.checkpoint(LAST_STEP).resolve()
     checkpoints.load(run.checkpoints / "best")
 
 
 def look_at(run: RunFolder) -> None:
-    """Everything that lists a run does what it is for."""
+    """Check that everything that lists runs works with this one."""
     run_status = status(run.path)
     assert [one.name for one in statuses(run.path.parent)] == [run_status.name]
     assert main(["runs", str(run.path.parent)]) == 0
@@ -80,7 +74,7 @@ def look_at(run: RunFolder) -> None:
 
 
 def look_into(run: RunFolder) -> None:
-    """And everything that opens its models, or says in a sentence why not."""
+    """Check besides that its models can be exported and described, or are refused with a ValueError."""
     look_at(run)
     out = run.path.parent / "shipped"
     with suppress(ValueError):
@@ -108,6 +102,10 @@ def noise(path: Path) -> None:
     path.write_bytes(random.Random(0).randbytes(path.stat().st_size))
 
 
+def zeros(path: Path) -> None:
+    path.write_bytes(bytes(path.stat().st_size))
+
+
 def another_kind(path: Path) -> None:
     path.unlink()
     path.mkdir()
@@ -120,7 +118,7 @@ def mutated(value: Any, leaf: Callable[[Any], Any]) -> Any:
 
 
 def wrong_types(path: Path) -> None:
-    """What JSON allows and nobody wrote: texts for numbers and numbers for texts; weights of whole numbers."""
+    """Exchange the types of all values: text for numbers, numbers for text, and weights as whole numbers."""
     if path.suffix == ".safetensors":
         save_file({name: tensor.to(torch.int32) for name, tensor in load_file(path).items()}, path)
     else:

@@ -1,4 +1,4 @@
-"""What the tests know of French themselves: who is feminine, which h blocks elision, how a verb is conjugated."""
+"""French for the tests, independent of the grammar: genders, aspirated h, and conjugations."""
 
 import random
 import re
@@ -8,11 +8,7 @@ from typing import NamedTuple
 
 from headlight.corpora.gold import GoldPair
 from headlight.corpora.grammars.english_french import EnglishFrench
-
-
-def listed(text: str) -> list[str]:
-    return text.split()
-
+from tests.grammar_samples import listed
 
 MASCULINE = listed("""
 homme garçon roi père frère oncle grand-père acteur serveur prince policier pêcheur chat chien animal cheval
@@ -112,7 +108,7 @@ def tokens(text: str) -> list[str]:
 
 
 class Verb(NamedTuple):
-    """Its forms for je, il, nous, vous and ils in each tense that has one word, and its participle."""
+    """The forms of a verb for je, il, nous, vous and ils in each simple tense, and its participle."""
 
     present: list[str]
     future: list[str]
@@ -136,6 +132,6 @@ WITH_ETRE = set(listed("aller arriver entrer passer rentrer rester tomber"))
 
 @cache
 def many() -> list[GoldPair]:
-    """Enough sentences to count in, written once for all the tests that read them."""
+    """Return 10,000 sentences to count in, generated once for all tests."""
     rng, grammar = random.Random("test"), EnglishFrench()
     return [grammar.pair(rng) for _ in range(10_000)]

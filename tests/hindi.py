@@ -1,4 +1,4 @@
-"""What the tests know of Hindi themselves: who is feminine, what stands before में, how a verb agrees."""
+"""Hindi for the tests, independent of the grammar: genders, the oblique case, and agreement of verbs."""
 
 import random
 import re
@@ -9,14 +9,11 @@ from typing import NamedTuple
 
 from headlight.corpora.gold import GoldPair, split_words
 from headlight.corpora.grammars.english_hindi import EnglishHindi
+from tests.grammar_samples import listed
 
 read = cache(split_words)
 GRAMMAR = EnglishHindi()
 SAMPLE = Path(__file__).parent / "fixtures" / "grammars" / "english-hindi.txt"
-
-
-def listed(text: str) -> list[str]:
-    return text.split()
 
 
 def table(text: str) -> dict[str, str]:
@@ -73,7 +70,7 @@ DATIVE_PRONOUNS = set(listed("मुझे आपको उसे हमें �
 
 @cache
 def many() -> list[GoldPair]:
-    """Enough sentences to count in, written once for all the tests that read them."""
+    """Return 20,000 sentences to count in, generated once for all tests."""
     rng = random.Random(8)
     return [GRAMMAR.pair(rng) for _ in range(20_000)]
 
@@ -131,14 +128,14 @@ class Sides(NamedTuple):
     back: dict[int, list[int]]  # word of the target: words of the source
 
     def is_plural(self, place: int) -> bool:
-        """Of a noun of the target, told by its English word, or by respect."""
+        """Return whether a noun of the target is plural, by its English word or because it is honorific."""
         seen = noun_of(self.target[place])
         assert seen is not None
         english = [self.source[here] for here in self.back[place] if singular(self.source[here]) in NOUNS]
         return seen.lemma in HONOURED or any(singular(word) != word for word in english)
 
     def is_oblique(self, place: int) -> bool:
-        """Of a noun: before a postposition, or where somebody goes: "बड़े मंदिर जाता है" is "to the big temple"."""
+        """Return whether a noun is oblique: before a postposition, or a destination as in "बड़े मंदिर जाता है"."""
         after = self.target[place + 1 : place + 2]
         return bool(after and after[0] in POSTPOSITIONS) or any(self.source[here] == "to" for here in self.back[place])
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
+
+import torch
+from safetensors.torch import load_file
 
 from headlight.runs import Metrics, Recipe, RunFolder
 from headlight.runs.steer import claim
@@ -43,7 +47,7 @@ def small_recipe(folder: Path, **training: Any) -> Recipe:
 
 
 def new_run(folder: Path, name: str = "run", recipe: Recipe | None = None, **training: Any) -> RunFolder:
-    """A run that nobody works on yet."""
+    """Create a run on which no worker works yet."""
     return claim(recipe or small_recipe(folder, **training), folder / name)
 
 
@@ -54,7 +58,7 @@ def finished_run(folder: Path, name: str = "run", recipe: Recipe | None = None, 
 
 
 def worker(run: RunFolder) -> BaseProcess:
-    """A worker for the run, forked from a process that has imported all it needs."""
+    """Fork a worker for the run from a process that has already imported torch."""
     return forked(work, run.path)
 
 
@@ -65,6 +69,22 @@ def wait_until(condition: Callable[[], object], seconds: float = 300.0) -> None:
         time.sleep(0.01)
 
 
+def launch_here(run: RunFolder) -> int:
+    """Launch no worker: the test itself calls `work`. Return the number of this process."""
+    return os.getpid()
+
+
+def trained_tensors(run: RunFolder, step: int) -> dict[str, torch.Tensor]:
+    """Return all that training changed up to this step: the weights and the state of the optimizer."""
+    files = ("model.safetensors", "optimizer.safetensors")
+    return {f"{file} {name}": t for file in files for name, t in load_file(run.checkpoint(step) / file).items()}
+
+
+def same_tensors(one: RunFolder, other: RunFolder, step: int) -> bool:
+    a, b = trained_tensors(one, step), trained_tensors(other, step)
+    return set(a) == set(b) and all(torch.equal(tensor, b[name]) for name, tensor in a.items())
+
+
 def lines(run: RunFolder) -> list[dict[str, Any]]:
-    """The metrics, less how long each update took."""
+    """Return the metrics without the seconds of each update."""
     return [{name: value for name, value in line.items() if name != "seconds"} for line in Metrics(run.path).read()]

@@ -1,4 +1,4 @@
-"""A confined process: what opens a named file, reaches a network, starts or changes something refuses by itself."""
+"""A confined process refuses to open named files, to use the network, and to start or change anything."""
 
 from __future__ import annotations
 
@@ -119,11 +119,19 @@ def test_what_the_settings_name_is_reached_and_nothing_else_meanwhile(shown: Pat
             other.connect(server.getsockname())
 
 
-def test_only_the_store_of_classes_has_that_right() -> None:
+@pytest.mark.parametrize(
+    ("code", "names"),
+    [
+        ("allow_network(", {"access.py", "shared.py"}),  # the store of classes
+        ("access import allow_command", {"trial.py"}),
+        ("allow_command(", {"access.py", "trial.py"}),
+    ],
+)
+def test_each_exception_is_used_in_one_place(code: str, names: set[str]) -> None:
     root = Path(access.__file__).parents[1]
-    rooms = ("transformer", "ui", "pages", "server", "headlight")
-    files = [file for room in rooms for file in (root / room).rglob("*.py")]
-    assert {file.name for file in files if "allow_network(" in file.read_text()} == {"access.py", "shared.py"}
+    packages = ("transformer", "ui", "pages", "server", "headlight")
+    files = [file for package in packages for file in (root / package).rglob("*.py")]
+    assert {file.name for file in files if code in file.read_text()} == names
 
 
 FOREIGN = {"model": {"type": "Unigram", "vocab": [["<unk>", 0.0], ["a", -1.0], ["b", -2.0]], "unk_id": 0}}
@@ -149,7 +157,7 @@ def test_a_trial_that_cannot_begin_is_reported(shown: Path, monkeypatch: pytest.
 def test_nothing_else_starts_while_a_tokenizer_is_tried(
     shown: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Neither the same command in another thread, nor another one in its own, nor that one afterwards."""
+    """Refused are the same command in another thread, another command in this thread, and the command afterwards."""
     slow, began, command = tmp_path / "child.py", tmp_path / "began", []
     slow.write_text(f"import time; open({str(began)!r}, 'x').close(); time.sleep(2); print('tried', end='')")
     monkeypatch.setattr(trial, "_CHILD", slow)
@@ -179,15 +187,6 @@ def test_nothing_else_starts_while_a_tokenizer_is_tried(
             os.posix_spawn(command[0], command, {})
         with pytest.raises(PermissionError, match="public demonstration"):
             os.system("true")
-
-
-def test_only_the_trial_has_that_right() -> None:
-    root = Path(access.__file__).parents[1]
-    files = [
-        file for room in ("transformer", "headlight", "ui", "pages", "server") for file in (root / room).rglob("*.py")
-    ]
-    assert {file.name for file in files if "access import allow_command" in file.read_text()} == {"trial.py"}
-    assert {file.name for file in files if "allow_command(" in file.read_text()} == {"access.py", "trial.py"}
 
 
 def test_an_aligner_with_a_program_of_its_own_counts_as_absent(shown: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,6 @@
 """The native checkpoint: what is saved comes back, and what is broken is named."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
@@ -125,4 +124,3 @@ def test_an_unexpected_tensor_is_named(folder: Path) -> None:
     save_file({**tensors, "extra.weight": torch.ones(2)}, folder / "model.safetensors")
     with pytest.raises(ValueError, match=r"extra\.weight"):
         checkpoints.load(folder)
-    shutil.rmtree(folder)

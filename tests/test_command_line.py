@@ -15,41 +15,36 @@ from tests.small_run import finished_run, small_recipe
 from transformer import Trace
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("cli") / "model"
-    checkpoints.save(small_checkpoint(), path)
-    return str(path)
-
-
-def test_translate_prints_a_line_a_sentence(folder: str, capsys: pytest.CaptureFixture[str], monkeypatch) -> None:
-    assert main(["translate", folder, "a", "little", "girl"]) == 0
+def test_translate_prints_a_line_a_sentence(small_folder: str, capsys: pytest.CaptureFixture[str], monkeypatch) -> None:
+    assert main(["translate", small_folder, "a", "little", "girl"]) == 0
     alone = capsys.readouterr().out
-    assert main(["translate", folder, "--beam", "5", "a", "little", "girl"]) == 0  # options may come first
+    assert main(["translate", small_folder, "--beam", "5", "a", "little", "girl"]) == 0  # options may come first
     assert capsys.readouterr().out == alone
     with pytest.raises(SystemExit):
-        main(["translate", folder, "--beam", "5", "a girl", "--bean"])
+        main(["translate", small_folder, "--beam", "5", "a girl", "--bean"])
     assert "unrecognized arguments: a girl --bean" in capsys.readouterr().err
     monkeypatch.setattr("sys.stdin", io.StringIO("a little girl\n\ntwo dogs\n"))
-    assert main(["translate", folder]) == 0
+    assert main(["translate", small_folder]) == 0
     lines = capsys.readouterr().out.splitlines(keepends=True)
     assert len(lines) == 2 and lines[0] == alone
 
 
-def test_translate_n_best_and_samples(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["translate", folder, "two dogs", "--beam", "3", "--n-best", "3"]) == 0
+def test_translate_n_best_and_samples(small_folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["translate", small_folder, "two dogs", "--beam", "3", "--n-best", "3"]) == 0
     rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
     assert [float(score) for score, _ in rows] == sorted((float(score) for score, _ in rows), reverse=True)
     drawn = []
     for seed in ("1", "1", "2"):
-        assert main(["translate", folder, "two dogs", "--sample", "--seed", seed, "--temperature", "2"]) == 0
+        assert main(["translate", small_folder, "two dogs", "--sample", "--seed", seed, "--temperature", "2"]) == 0
         drawn.append(capsys.readouterr().out)
     assert drawn[0] == drawn[1] != drawn[2]
 
 
-def test_translate_takes_every_strategy_and_its_parameters(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_translate_takes_every_strategy_and_its_parameters(
+    small_folder: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     def written(*options: str) -> str:
-        assert main(["translate", folder, "two dogs", *options]) == 0
+        assert main(["translate", small_folder, "two dogs", *options]) == 0
         return capsys.readouterr().out
 
     assert written("--strategy", "greedy") == written("--beam", "1")
@@ -57,19 +52,19 @@ def test_translate_takes_every_strategy_and_its_parameters(folder: str, capsys: 
     split = ["--strategy", "diverse", "--beam", "6", "--n-best", "2"]
     assert written(*split, "--groups", "3", "--diversity", "0") == written("--beam", "2", "--n-best", "2")
     assert written(*split, "--groups", "6", "--diversity", "2") != written("--beam", "6", "--n-best", "2")
-    assert main(["translate", folder, "two dogs", "--strategy", "diverse", "--groups", "101"]) == 1
+    assert main(["translate", small_folder, "two dogs", "--strategy", "diverse", "--groups", "101"]) == 1
     assert "The number of groups is 101; it must be from 1 to 100." in capsys.readouterr().err
-    assert main(["translate", folder, "two dogs", "--strategy", "greedy", "--temperature", "2"]) == 1
+    assert main(["translate", small_folder, "two dogs", "--strategy", "greedy", "--temperature", "2"]) == 1
     assert "A temperature changes nothing of greedy decoding" in capsys.readouterr().err
 
 
-def test_trace_writes_what_can_be_loaded(folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_trace_writes_what_can_be_loaded(small_folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "girl.npz"
-    assert main(["trace", folder, "a little girl", "--target", "two dogs", "--out", str(out)]) == 0
+    assert main(["trace", small_folder, "a little girl", "--target", "two dogs", "--out", str(out)]) == 0
     trace = Trace.load(out)
     assert trace.cross.shape == (3, 2, 3, 4) and trace.translation == "two dogs"
     assert str(out) in capsys.readouterr().out
-    assert main(["trace", folder, "a girl", "--out", str(tmp_path / "none" / "girl.npz")]) == 1
+    assert main(["trace", small_folder, "a girl", "--out", str(tmp_path / "none" / "girl.npz")]) == 1
     errors = capsys.readouterr().err
     assert "There is no folder" in errors and "make it, or choose another place for girl.npz" in errors
 
@@ -150,11 +145,13 @@ def test_every_verb_has_help(verb: str, capsys: pytest.CaptureFixture[str]) -> N
 
 
 @pytest.mark.slow
-def test_a_wrong_flag_and_an_empty_sentence_exit_non_zero(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_flag_and_an_empty_sentence_exit_non_zero(
+    small_folder: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as stopped:
-        main(["translate", folder, "--beem", "3"])
+        main(["translate", small_folder, "--beem", "3"])
     assert stopped.value.code == 2 and "beem" in capsys.readouterr().err
-    command = [sys.executable, "-m", "headlight", "translate", folder, " "]
+    command = [sys.executable, "-m", "headlight", "translate", small_folder, " "]
     empty = subprocess.run(command, capture_output=True, text=True)
     assert empty.returncode == 1 and empty.stderr.count("\n") == 1 and "empty" in empty.stderr
 

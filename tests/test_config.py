@@ -106,10 +106,14 @@ def test_every_field_has_wrong_values_here(table: dict[str, list[Any]], config: 
     assert set(table) == {field.name for field in fields(config)}
 
 
-@pytest.mark.parametrize(("name", "wrong"), cases(WRONG_MODEL))
-def test_a_wrong_field_of_a_model_is_refused(name: str, wrong: Any) -> None:
+@pytest.mark.parametrize(
+    ("config", "name", "wrong"),
+    [(config, *case.values) for config, table in ((MODEL, WRONG_MODEL), (TrainConfig(), WRONG_TRAINING))
+     for case in cases(table)],
+)  # fmt: skip
+def test_a_wrong_field_is_refused(config: ModelConfig | TrainConfig, name: str, wrong: Any) -> None:
     with pytest.raises(ConfigError) as error:
-        replace(MODEL, **{name: wrong})
+        replace(config, **{name: wrong})
     assert_names(error, name, wrong)
 
 
@@ -122,13 +126,6 @@ def test_a_wrong_field_of_a_stack_is_refused(stack: str, name: str, wrong: Any) 
     assert_names(error, f"{stack}.{name}", wrong)
     with pytest.raises(ValueError, match=f"{stack}.{name}"):
         ModelConfig.from_dict({**MODEL.to_dict(), stack: {name: wrong}})
-
-
-@pytest.mark.parametrize(("name", "wrong"), cases(WRONG_TRAINING))
-def test_a_wrong_field_of_a_training_is_refused(name: str, wrong: Any) -> None:
-    with pytest.raises(ConfigError) as error:
-        TrainConfig(**{name: wrong})
-    assert_names(error, name, wrong)
 
 
 @pytest.mark.parametrize(
@@ -235,7 +232,7 @@ def test_a_file_without_masks_is_of_a_model_that_applies_them() -> None:
 
 @pytest.mark.parametrize("name", ["pad_id", "eos_id"])
 def test_padding_and_end_are_in_the_source_vocabulary_too(name: str) -> None:
-    """Both stand in source sentences, where an id beyond the embedding would fail at the first batch."""
+    """Both ids stand in source sentences, where an id beyond the embedding would fail at the first batch."""
     values: dict[str, Any] = {"source_vocab_size": 40, "target_vocab_size": 100, name: 50}
     with pytest.raises(ValueError, match=f"{name} is 50"):
         ModelConfig(**values)

@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from headlight import checkpoints
-from headlight.analysis.accepted_translations import normalised, sentences
+from headlight.analysis.accepted_translations import AcceptedSentence, normalised, sentences
 from headlight.checkpoints import load_translator
 from headlight.corpora.files import lines
-from tests.small import TEXTS, small_checkpoint
+from tests.small import TEXTS
 from tools import everyday
 from transformer.files import read_json
 
@@ -29,35 +28,31 @@ FIRST = (
 )
 
 
-@pytest.mark.parametrize("pair", [*PAIRS, "en-hi"])
-def test_a_list_is_whole(pair: str) -> None:
-    rows = list(lines(LISTS / f"{pair}.tsv"))
+def read_list(table: Path, count: int) -> tuple[list[AcceptedSentence], set[str]]:
+    """Return the sentences of a list and its sources in lower case, after checks that hold for every list."""
+    rows = list(lines(table))
     listed = sentences(rows)
-    assert len(listed) == 100
-    assert len({normalised(sentence.source).lower() for sentence in listed}) == 100
+    sources = {normalised(sentence.source).lower() for sentence in listed}
+    assert len(listed) == len(sources) == count
     for row, sentence in zip(rows, listed, strict=True):
         assert row == "\t".join([sentence.source, *sentence.accepted])  # no space at an end
         assert "  " not in row and row.replace("\t", "").isprintable()
-        assert len(sentence.accepted) >= 2, sentence.source
         unique = {normalised(translation) for translation in sentence.accepted}
         assert len(unique) == len(sentence.accepted), sentence.source
+    return listed, sources
+
+
+@pytest.mark.parametrize("pair", [*PAIRS, "en-hi"])
+def test_a_list_is_whole(pair: str) -> None:
+    for sentence in read_list(LISTS / f"{pair}.tsv", 100)[0]:
+        assert len(sentence.accepted) >= 2, sentence.source
         for translation in sentence.accepted:
             assert translation[-1] in ".!?।" and translation[0] == translation[0].upper(), translation
 
 
 @pytest.mark.parametrize("table", SHORT_LISTS, ids=lambda table: table.stem)
 def test_a_short_list_is_whole(table: Path) -> None:
-    rows = list(lines(table))
-    listed = sentences(rows)
-    assert len(listed) == 40
-    sources = {normalised(sentence.source).lower() for sentence in listed}
-    long_list = sentences(lines(LISTS / table.name.removeprefix("short.")))
-    assert len(sources) == 40 and not sources & {normalised(sentence.source).lower() for sentence in long_list}
-    for row, sentence in zip(rows, listed, strict=True):
-        assert row == "\t".join([sentence.source, *sentence.accepted])  # no space at an end
-        assert "  " not in row and row.replace("\t", "").isprintable()
-        unique = {normalised(translation) for translation in sentence.accepted}
-        assert len(unique) == len(sentence.accepted), sentence.source
+    assert not read_list(table, 40)[1] & read_list(LISTS / table.name.removeprefix("short."), 100)[1]
 
 
 @pytest.mark.parametrize("name", ["en-fr.tsv", "short.en-fr.tsv"])
@@ -77,45 +72,39 @@ def test_what_people_type_first_and_carelessly_is_there() -> None:
         assert sum(text[0].islower() or any(quote in text for quote in "’“„") for text in typed) >= 9
 
 
-@pytest.fixture
-def small(tmp_path: Path) -> Path:
-    checkpoints.save(small_checkpoint(), tmp_path / "small")
-    return tmp_path / "small"
-
-
 def test_the_command_writes_what_the_model_does_into_its_card(
-    small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    small_copy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    written = [load_translator(small).translate(text).text for text in TEXTS[:2]]
+    written = [load_translator(small_copy).translate(text).text for text in TEXTS[:2]]
     table = tmp_path / "list.tsv"
     table.write_text(f"{TEXTS[0]}\tnever\t{written[0]}\n{TEXTS[1]}\tnever\n", encoding="utf-8")
-    before = read_json(small / "card.json")
-    assert everyday.main([str(small), str(table)]) == 0
+    before = read_json(small_copy / "card.json")
+    assert everyday.main([str(small_copy), str(table)]) == 0
     assert capsys.readouterr().out == f"{TEXTS[1]}\t{written[1]}\n1 of 2 accepted.\n"
-    assert read_json(small / "card.json") == before | {
+    assert read_json(small_copy / "card.json") == before | {
         "everyday": {
             "accepted": 1,
             "of": 2,
             "failed": [{"source": TEXTS[1], "written": written[1]}],
-            "command": f"python -m tools.everyday {small} {table}",
+            "command": f"python -m tools.everyday {small_copy} {table}",
         }
     }
-    assert load_translator(small).card["title"] == "Small"
+    assert load_translator(small_copy).card["title"] == "Small"
 
 
 def test_what_cannot_be_read_is_reported_and_the_card_stays(
-    small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    small_copy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    before = (small / "card.json").read_text(encoding="utf-8")
+    before = (small_copy / "card.json").read_text(encoding="utf-8")
     table = tmp_path / "list.tsv"
-    assert everyday.main([str(small), str(table)]) == 1
+    assert everyday.main([str(small_copy), str(table)]) == 1
     assert "cannot be read" in capsys.readouterr().err
     table.write_text("Hello.\n")
-    assert everyday.main([str(small), str(table)]) == 1
+    assert everyday.main([str(small_copy), str(table)]) == 1
     assert capsys.readouterr().err.startswith("Line 1 of the list is 'Hello.'")
     table.write_text("Hello.\tBonjour.\n")
     assert everyday.main([str(tmp_path / "none"), str(table)]) == 1
-    assert (small / "card.json").read_text(encoding="utf-8") == before
+    assert (small_copy / "card.json").read_text(encoding="utf-8") == before
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable
 from dataclasses import fields
@@ -10,12 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from headlight import checkpoints
 from headlight.cli.verbs import main
 from headlight.formatting import error_message
 from headlight.runs import RunFolder, delete, export, extend, kill, pause, resume, start, status, stop, work
 from headlight.runs.recipe import Recipe
-from tests.small import small_checkpoint
 from tests.small_run import finished_run
 from transformer.checkpoint.weights import Refused
 from transformer.config import ModelConfig, StackConfig, TrainConfig
@@ -32,13 +29,6 @@ LONG = re.compile(rf"[y/ ]{{{MAX_QUOTED_CHARACTERS + 1}}}")  # of all that is gi
 def assert_short(message: str) -> None:
     assert "y" in message and not LONG.search(message), f"{len(message)} characters"
     assert "Errno" not in message and "Traceback" not in message and len(message) < 1500
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("long") / "model"
-    checkpoints.save(small_checkpoint(), path)
-    return str(path)
 
 
 @pytest.fixture(scope="module")
@@ -65,10 +55,10 @@ VERBS = [
     [(line, given) for line in VERBS for given in (NAME, DEEP) if given is NAME or "--out GIVEN" not in line],
 )
 def test_every_verb_quotes_a_part_of_a_long_path(
-    line: str, given: str, model: str, run: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch
+    line: str, given: str, small_folder: str, run: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    words = {"MODEL": model, "RUN": run}
+    words = {"MODEL": small_folder, "RUN": run}
     assert main([words.get(word, word.replace("GIVEN", given)) for word in line.split()]) == 1
     assert_short(capsys.readouterr().err)
 
@@ -115,16 +105,11 @@ def test_every_deed_quotes_a_part_of_a_long_folder(do: Callable[[str], object], 
     assert_short(error_message(refused.value))
 
 
-def deep_copy(run: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A run that is there, at the end of a path of thousands of characters."""
+def test_a_run_in_a_deep_folder_is_quoted_in_part(tmp_path: Path) -> None:
+    """The path of the run has thousands of characters."""
     deep = tmp_path / "/".join(12 * [200 * "y"])
-    os.makedirs(deep.parent)
-    os.rename(run, deep) if not deep.exists() else None
-    return deep
-
-
-def test_a_run_in_a_deep_folder_is_quoted_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    deep = deep_copy(str(finished_run(tmp_path, steps=1).path), tmp_path, monkeypatch)
+    deep.parent.mkdir(parents=True)
+    finished_run(tmp_path, steps=1).path.rename(deep)
     assert status(deep).state == "finished"
     recipe = RunFolder(deep).recipe()
     deeds: list[Callable[[], object]] = [

@@ -1,3 +1,5 @@
+"""Freed memory is reused, and caches of the processor's library stay small; each case runs in its own process."""
+
 import os
 import subprocess
 import sys
@@ -32,13 +34,18 @@ def test_what_was_freed_is_there_again() -> None:
     assert 3 * faults[True] < faults[False] > 20_000  # a block may come to lie in another place a few times
 
 
-SHAPES = """
-import ctypes, torch
+# `held()`: the megabytes that malloc has handed out.
+HEAP = """
+import ctypes
 names = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()  # malloc.h
 Statistics = type("Statistics", (ctypes.Structure,), {"_fields_": [(name, ctypes.c_size_t) for name in names]})
 mallinfo2 = ctypes.CDLL(None).mallinfo2
 mallinfo2.restype = Statistics
 held = lambda: mallinfo2().uordblks / 1e6
+"""
+
+SHAPES = """
+import torch
 weight = torch.ones(64, 64, dtype=torch.bfloat16)
 product = lambda rows: torch.ones(rows, 64, dtype=torch.bfloat16) @ weight
 for rows in range(100, 240):
@@ -54,7 +61,7 @@ print(held() - before)
 @pytest.mark.skipif(sys.platform != "linux", reason="asks the GNU C library")
 def test_a_worker_does_not_hold_memory_for_each_shape_of_a_batch() -> None:
     environment = {**os.environ, **worker_environment(1)}
-    ran = subprocess.run([sys.executable, "-c", SHAPES], check=True, capture_output=True, env=environment)
+    ran = subprocess.run([sys.executable, "-c", HEAP + SHAPES], check=True, capture_output=True, env=environment)
     assert float(ran.stdout) < 5.0  # MB
 
 
@@ -94,16 +101,11 @@ def test_the_server_returns_what_requests_have_freed() -> None:
 
 
 ROWS = """
-import ctypes, torch
+import torch
 from transformer.inference.linear import PackedLinear
 from headlight.machine import keep_few_products
 if {few}:
     keep_few_products()
-names = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()  # malloc.h
-Statistics = type("Statistics", (ctypes.Structure,), {{"_fields_": [(name, ctypes.c_size_t) for name in names]}})
-mallinfo2 = ctypes.CDLL(None).mallinfo2
-mallinfo2.restype = Statistics
-held = lambda: mallinfo2().uordblks / 1e6
 product = torch.inference_mode()(PackedLinear(torch.nn.Linear(64, 64)))
 for rows in range(1, 150):
     product(torch.ones(rows, 64))
@@ -119,6 +121,6 @@ print(held() - before)
 def test_a_server_does_not_hold_memory_for_each_length_of_a_sentence() -> None:
     held = {}
     for few in (False, True):
-        ran = subprocess.run([sys.executable, "-c", ROWS.format(few=few)], check=True, capture_output=True)
+        ran = subprocess.run([sys.executable, "-c", HEAP + ROWS.format(few=few)], check=True, capture_output=True)
         held[few] = float(ran.stdout)
     assert held[True] < 1.0 < 2 * held[False], held  # MB

@@ -1,4 +1,4 @@
-"""What a model is made into before it runs computes what its plain modules compute, for every architecture."""
+"""A prepared network computes the same as the plain modules of its model, for every architecture."""
 
 from collections.abc import Callable
 from typing import Any
@@ -48,6 +48,7 @@ def t5(**changes: Any) -> Transformer:
 
 MODELS = [pytest.param(lambda c=c: small(**c), id="-".join(map(str, c.values()))) for c in VARIANTS] + [
     pytest.param(lambda: t5(gated=True), id="t5-gated"),
+    pytest.param(lambda: t5(shared_bias=False), id="t5-a-bias-for-each-layer"),
     pytest.param(lambda: t5(gated=False, activation="relu", tied="none"), id="t5"),
 ]
 EVERY_MODEL = pytest.mark.parametrize("make", MODELS)
@@ -105,7 +106,7 @@ def test_every_preset(name: str) -> None:
 @EVERY_MODEL
 @torch.no_grad()
 def test_token_by_token_it_is_the_whole_pass(make: Callable[[], Transformer]) -> None:
-    """Over more tokens than the cache has places at first, recorded, and with the patterns of each step."""
+    """The sentence is longer than the cache's first allocation, and the patterns of each step are compared too."""
     model = make()
     src, tgt = sources(model), targets(model, length=19)
     whole = Recorder()
@@ -153,7 +154,7 @@ def test_rows_that_share_a_sentence_read_it_as_their_own(
 def test_a_short_sentence_folded_into_its_maps_is_looked_at_as_by_the_plain_modules(
     make: Callable[[], Transformer], parents: list[int]
 ) -> None:
-    """Each token with another tap, one of which changes the pattern and so sees what it was computed from."""
+    """Each token gets another tap; one of the taps changes the pattern."""
     model = make()
     src = sources(model, 1)[:, 4:]
     tgt = targets(model, length=6)[: len(parents)]
@@ -229,7 +230,7 @@ def test_a_beam_scores_and_records_what_the_plain_modules_say(make: Callable[[],
 
 
 def test_weights_of_half_precision_are_rounded_and_nothing_else() -> None:
-    """What float32 gives with the rounded matrices, but where a processor multiplies in bfloat16."""
+    """The results equal float32 with rounded matrices, except where a processor multiplies in bfloat16."""
     model, rounded = (small(norm="pre", final_norm=True, positions="learned") for _ in range(2))
     src, tgt = sources(model), targets(model)
     for half, single in zip(model.parameters(), rounded.parameters(), strict=True):

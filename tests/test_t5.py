@@ -26,14 +26,14 @@ from headlight.importers.importing import examine, import_model
 from tests.small import small_t5_checkpoint
 from transformer import StackConfig, Translator
 from transformer.checkpoint.weights import Refused
-from transformer.decoding import beam, finish, greedy, recorded
+from transformer.decoding import beam, finish, greedy
 from transformer.model import Transformer, count_parameters
 from transformer.t5 import T5, RelativeBias, T5Config
 from transformer.taps import Ablate, Recorder, Site
 
-VOCABULARY = 40
+VOCAB_SIZE = 40
 SIZES: dict[str, Any] = {
-    "vocab_size": VOCABULARY, "d_model": 24, "d_kv": 5, "d_ff": 33, "num_layers": 3, "num_decoder_layers": 2,
+    "vocab_size": VOCAB_SIZE, "d_model": 24, "d_kv": 5, "d_ff": 33, "num_layers": 3, "num_decoder_layers": 2,
     "num_heads": 3, "relative_attention_num_buckets": 8, "relative_attention_max_distance": 12,
     "decoder_start_token_id": 0,
 }  # fmt: skip
@@ -54,7 +54,7 @@ def theirs(kind: str) -> Any:
         )
         model = T5ForConditionalGeneration(config)
     if kind in ("t5 1.1", "mt5"):
-        model.lm_head.weight = torch.nn.Parameter(torch.empty(VOCABULARY, 24))
+        model.lm_head.weight = torch.nn.Parameter(torch.empty(VOCAB_SIZE, 24))
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             parameter.normal_(1.0 if "norm" in name else 0.0, 0.3)
@@ -63,7 +63,7 @@ def theirs(kind: str) -> Any:
 
 @pytest.fixture(scope="module", params=["t5 1.0", "t5 1.1", "mt5", "umt5", "t5 1.0 of old"])
 def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Translator, Path]:
-    """Their model, and ours that was imported from its folder; old files name the shared matrix four times."""
+    """Return a model of `transformers`, its import, and its folder; old files name the shared matrix four times."""
     own = theirs(request.param.removesuffix(" of old"))
     folder = tmp_path_factory.mktemp("theirs")
     own.save_pretrained(folder)
@@ -80,9 +80,9 @@ def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 def batch() -> tuple[torch.Tensor, torch.Tensor]:
     generator = torch.Generator().manual_seed(2)
-    src = torch.randint(3, VOCABULARY, (3, 30), generator=generator)
+    src = torch.randint(3, VOCAB_SIZE, (3, 30), generator=generator)
     src[1, 20:], src[2, 5:] = 0, 0
-    tgt = torch.randint(3, VOCABULARY, (3, 20), generator=generator)
+    tgt = torch.randint(3, VOCAB_SIZE, (3, 20), generator=generator)
     tgt[:, 0] = 0
     return src, tgt
 
@@ -142,22 +142,6 @@ def test_buckets_are_those_of_transformers(buckets: int, furthest: int, both_sid
 @pytest.fixture(scope="module", params=[{"shared_bias": False}, {"gated": False, "activation": "relu", "tied": "none"}])
 def small(request: pytest.FixtureRequest) -> Translator:
     return Translator(small_t5_checkpoint(seed=3, **request.param))
-
-
-def test_a_step_with_the_cache_is_a_row_of_the_whole(small: Translator) -> None:
-    """Patterns, too: the one new query has the bias of its own distances."""
-    model, src = small.model, torch.tensor([SRC])
-    steps = list(greedy(model, src, max_length=12, record=True))
-    ids = finish(steps)[0][0].ids
-    whole = Recorder()
-    tgt = torch.tensor([[model.config.sos_id, *ids[:-1]]])
-    with torch.no_grad():
-        log_probs = model(src, tgt, whole).log_softmax(-1)[0]
-    for site, pattern in recorded(steps, 0, ids).items():
-        torch.testing.assert_close(pattern, whole[site][0][0], atol=1e-5, rtol=1e-4)
-    for step, row in zip(steps, log_probs, strict=True):
-        torch.testing.assert_close(step.log_probs[0], row, atol=1e-4, rtol=1e-4)
-    assert len(ids) > model.config.max_distance or ids[-1] == model.config.eos_id
 
 
 def test_a_beam_of_one_is_greedy_and_padding_changes_nothing(small: Translator) -> None:

@@ -148,12 +148,9 @@ def test_uniform_looks_at_no_padding_and_at_nothing_later(model: Transformer) ->
     torch.testing.assert_close(pattern[1, 3], torch.tensor([0.5, 0.5, 0.0, 0.0]))
 
 
-def test_scaling_by_one_changes_nothing(model: Transformer) -> None:
-    assert torch.equal(run(model, Scale(SITE, 0, 1.0)), run(model, Recorder()))
-
-
-def test_scaling_by_zero_is_ablating(model: Transformer) -> None:
-    assert torch.equal(run(model, Scale(SITE, 0, 0.0)), run(model, Ablate(SITE, 0)))
+@pytest.mark.parametrize(("factor", "equal"), [(1.0, Recorder()), (0.0, Ablate(SITE, 0))])
+def test_scaling_by_1_changes_nothing_and_by_0_ablates(model: Transformer, factor: float, equal: Tap) -> None:
+    assert torch.equal(run(model, Scale(SITE, 0, factor)), run(model, equal))
 
 
 def test_scaling_multiplies_the_rows() -> None:
@@ -162,16 +159,10 @@ def test_scaling_multiplies_the_rows() -> None:
     assert torch.equal(scaled[:, 1], pattern[:, 1] * -2.5)
 
 
-def test_replacing_gives_the_rows_that_were_written() -> None:
-    pattern, inputs = patterns_and_inputs()
-    replaced = Replace(SITE, 2, ROWS)(SITE, pattern, inputs)
-    torch.testing.assert_close(replaced[:, 2], torch.tensor(ROWS).expand(2, 4, 5))
-
-
-def test_one_row_replaces_every_row() -> None:
-    pattern, inputs = patterns_and_inputs()
-    replaced = Replace(SITE, 2, ROWS[:1])(SITE, pattern, inputs)
-    torch.testing.assert_close(replaced[:, 2], torch.tensor(ROWS[0]).expand(2, 4, 5))
+@pytest.mark.parametrize("rows", [ROWS, ROWS[:1]], ids=["every row", "one row for all"])
+def test_replacing_gives_the_rows_that_were_written(rows: tuple[tuple[float, ...], ...]) -> None:
+    replaced = Replace(SITE, 2, rows)(SITE, *patterns_and_inputs())
+    torch.testing.assert_close(replaced[:, 2], torch.tensor(rows).expand(2, 4, 5))
 
 
 @pytest.mark.parametrize("intervention", INTERVENTIONS)

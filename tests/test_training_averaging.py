@@ -1,4 +1,4 @@
-"""The mean of the last weights: which are kept, what it is, and when it is exported."""
+"""Averaging the last checkpoints: which weights are kept, their mean, and when it is exported."""
 
 import os
 import shutil
@@ -16,7 +16,7 @@ from headlight.runs.steer import extend
 from headlight.runs.worker import work
 from transformer.checkpoint.native import load_weights
 
-from .small_run import finished_run, new_run, small_recipe
+from .small_run import finished_run, launch_here, new_run, small_recipe
 
 
 def steps_with_weights(run: RunFolder) -> list[int]:
@@ -56,7 +56,7 @@ def test_nothing_is_kept_unless_it_is_asked_for(tmp_path: Path) -> None:
 def test_a_run_that_goes_on_keeps_no_weights_of_updates_that_it_lost(tmp_path: Path) -> None:
     run = finished_run(tmp_path, steps=30, average=4)
     (run.weights / "step-0000099.safetensors").write_bytes(b"of an update that was lost")
-    extend(run.path, 40, lambda folder: os.getpid())
+    extend(run.path, 40, launch_here)
     assert work(run.path) == "finished"
     assert steps_with_weights(run) == [28, 30, 35, 40]
 

@@ -1,8 +1,7 @@
-"""What a finished run has lost is seen, and given back where it can be; then the run is as finished as before."""
+"""Losses in a finished run are reported and recovered where possible; then the run is finished again."""
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -10,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from headlight.runs import RunFolder, extend, resume, status, work
-from tests.damage import cut, empty, missing
-from tests.small_run import finished_run, lines
+from tests.damage import cut, empty, missing, zeros
+from tests.small_run import finished_run, launch_here, lines
 
 STEPS = 12
 Damage = Callable[[Path], None]
@@ -28,14 +27,6 @@ def run(finished: Path, tmp_path: Path) -> RunFolder:
     return RunFolder(tmp_path / "run")
 
 
-def here(folder: RunFolder) -> int:
-    return os.getpid()
-
-
-def zeros(path: Path) -> None:
-    path.write_bytes(bytes(path.stat().st_size))
-
-
 @pytest.mark.parametrize("damage", [missing, empty, cut, zeros])
 def test_lost_metrics_are_reported_until_the_run_has_reported_what_cannot_be_recovered(
     run: RunFolder, damage: Damage
@@ -46,19 +37,19 @@ def test_lost_metrics_are_reported_until_the_run_has_reported_what_cannot_be_rec
     run_status = status(run.path)
     message = f"metrics.jsonl lacks {STEPS - known} of the 12 steps"
     assert run_status.damaged == [f"{message}."] and "Resume it" in run_status.advice
-    resume(run.path, launcher=here)  # was "has finished at step 12; give it more steps to go on"
+    resume(run.path, launcher=launch_here)  # was "has finished at step 12; give it more steps to go on"
     assert work(run.path) == "finished"
     run_status = status(run.path)
     assert message in " ".join(run_status.repairs) and not run_status.damaged and len(lines(run)) == known
     with pytest.raises(ValueError, match="has finished at step 12"):
-        resume(run.path, launcher=here)
+        resume(run.path, launcher=launch_here)
 
 
 def test_what_is_lost_twice_is_reported_twice(run: RunFolder) -> None:
     cut(run.metrics)
-    resume(run.path, launcher=here)
+    resume(run.path, launcher=launch_here)
     assert work(run.path) == "finished"
-    extend(run.path, 20, launcher=here)
+    extend(run.path, 20, launcher=launch_here)
     assert work(run.path) == "finished" and not status(run.path).damaged
     known = len(lines(run))
     cut(run.metrics)
@@ -67,11 +58,11 @@ def test_what_is_lost_twice_is_reported_twice(run: RunFolder) -> None:
 
 def test_a_status_that_is_lost_loses_only_the_mark_that_the_gap_was_reported(run: RunFolder) -> None:
     cut(run.metrics)
-    resume(run.path, launcher=here)
+    resume(run.path, launcher=launch_here)
     assert work(run.path) == "finished"
     run.status.unlink()
     assert "metrics.jsonl lacks" in " ".join(status(run.path).damaged)
-    resume(run.path, launcher=here)
+    resume(run.path, launcher=launch_here)
     assert work(run.path) == "finished" and not status(run.path).damaged
 
 
@@ -80,17 +71,17 @@ def test_a_corpus_that_is_gone_is_read_again(run: RunFolder, name: str) -> None:
     path = run.data / name
     path.unlink() if name else shutil.rmtree(path)
     assert f"The corpus in data/ is damaged: {name or 'data'} is missing." in status(run.path).damaged
-    resume(run.path, launcher=here)
+    resume(run.path, launcher=launch_here)
     assert work(run.path) == "finished"
     run_status = status(run.path)
     assert "It is read again from" in " ".join(run_status.repairs) and not run_status.damaged and path.exists()
     with pytest.raises(ValueError, match="has finished at step 12"):
-        resume(run.path, launcher=here)
+        resume(run.path, launcher=launch_here)
 
 
 def test_a_corpus_whose_bytes_are_others_is_found_when_the_run_is_resumed(run: RunFolder) -> None:
     zeros(run.data / "tokens.bin")
-    resume(run.path, launcher=here)
+    resume(run.path, launcher=launch_here)
     assert work(run.path) == "finished"
     assert "tokens.bin is not as it was written" in " ".join(status(run.path).repairs)
 

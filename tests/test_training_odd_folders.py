@@ -1,4 +1,4 @@
-"""Folders, pipes and links where a run has its files: nothing waits for them, and no other run is lost with them."""
+"""Folders, pipes and links in place of the files of a run block nothing and do not affect other runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from headlight.cli.verbs import main
 from headlight.runs import Metrics, RunFolder, extend, pause, resume, status, statuses, work
-from tests.small_run import finished_run, lines, new_run
+from tests.small_run import finished_run, launch_here, lines, new_run
 
 pytestmark = pytest.mark.slow  # hundreds of damaged runs
 
@@ -43,7 +43,7 @@ def runs(finished: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def in_time() -> Iterator[None]:
-    """Whoever waits for a pipe waits for ever."""
+    """Fail after a minute: opening a pipe for reading would block forever."""
 
     def late(number: int, frame: object) -> None:
         pytest.fail("it waits")  # an AssertionError might be caught, as any fault of a run
@@ -85,10 +85,6 @@ def put(path: Path, kind: Oddity) -> None:
     kind(path)
 
 
-def here(folder: RunFolder) -> int:
-    return os.getpid()
-
-
 CASES = [(name, kind) for name in FILES for kind in (pipe, folder, dangling, loop)]
 CASES += [(name, kind) for name in FOLDERS for kind in (pipe, file, dangling, loop)]
 CASES += [(name, kind) for name in DEEPER for kind in (pipe, folder)]
@@ -122,9 +118,9 @@ def test_a_run_with_something_odd_in_it_is_seen_beside_the_others_and_goes_on(
 def extend_or_resume(run: RunFolder) -> None:
     """Makes a worker due: for one step more where there is a checkpoint, else from the first."""
     if run.steps():
-        extend(run.path, STEPS + 1, launcher=here)
+        extend(run.path, STEPS + 1, launcher=launch_here)
     else:
-        resume(run.path, launcher=here)
+        resume(run.path, launcher=launch_here)
 
 
 @pytest.mark.parametrize("kind", [pipe, folder, dangling])
@@ -139,7 +135,7 @@ def test_a_run_that_never_began_begins_all_the_same(tmp_path: Path, name: str, k
 def test_what_stood_in_the_way_of_the_launch_is_reported_by_the_worker(runs: Path) -> None:
     run = RunFolder(runs / "odd")
     put(run.status, folder)
-    extend(run.path, STEPS + 1, launcher=here)
+    extend(run.path, STEPS + 1, launcher=launch_here)
     repairs = status(run.path).repairs
     assert status(run.path).state == "queued" and "status.json is not a file" in repairs[0]
     assert work(run.path) == "finished"
@@ -148,7 +144,7 @@ def test_what_stood_in_the_way_of_the_launch_is_reported_by_the_worker(runs: Pat
 
 def test_a_request_can_be_made_where_a_pipe_stood(runs: Path) -> None:
     run = RunFolder(runs / "odd")
-    extend(run.path, STEPS + 1, launcher=here)
+    extend(run.path, STEPS + 1, launcher=launch_here)
     put(run.control, pipe)
     assert run.request() is None and status(run.path).alive
     pause(run.path)

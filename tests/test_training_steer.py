@@ -38,7 +38,7 @@ from headlight.runs import (
 from headlight.runs.session import snapshot_steps
 from headlight.runs.steer import claim
 from tests.small import small_checkpoint, small_t5_checkpoint
-from tests.small_run import MODEL, finished_run, lines, new_run, small_recipe, wait_until, worker
+from tests.small_run import MODEL, finished_run, launch_here, lines, new_run, small_recipe, wait_until, worker
 from tests.test_training_resume import assert_same_run
 from transformer.checkpoint import Checkpoint
 from transformer.files import write_json
@@ -54,10 +54,6 @@ def gives_way(worker: int) -> bool:
 def wait_for(run: RunFolder, *states: str) -> Status:
     wait_until(lambda: status(run.path).state in states)
     return status(run.path)
-
-
-def steps_made(run: RunFolder) -> int:
-    return len(lines(run))
 
 
 @pytest.fixture(scope="module")
@@ -112,17 +108,17 @@ def test_from_the_command_line_through_a_pause_and_a_kill_to_the_end(tmp_path: P
         extend(run.path, 500)
     with pytest.raises(ValueError, match="(Another process|stop it first)"):
         delete(run.path)
-    wait_until(lambda: steps_made(run) > 5)
+    wait_until(lambda: len(lines(run)) > 5)
     assert gives_way(status(run.path).pid or 0)
     pause(run.path)
     run_status = wait_for(run, "paused")
-    assert run_status.step < 200 and run_status.saved_step == steps_made(run)
+    assert run_status.step < 200 and run_status.saved_step == len(lines(run))
     with pytest.raises(ValueError, match="no worker that could pause"):
         pause(run.path)
     with pytest.raises(ValueError, match="no worker that could be ended"):
         kill(run.path)
     resume(run.path)
-    wait_until(lambda: steps_made(run) > (run_status.saved_step or 0) + 5)
+    wait_until(lambda: len(lines(run)) > (run_status.saved_step or 0) + 5)
     kill(run.path)
     run_status = status(run.path)
     assert run_status.state == "crashed" and "signal 9" in run_status.cause and run_status.saved_step
@@ -146,7 +142,7 @@ def test_an_interrupted_command_pauses_its_run(tmp_path: Path, number: signal.Si
         [sys.executable, *words[1:]], stderr=subprocess.PIPE, text=True, preexec_fn=interruptible
     )
     try:
-        wait_until(lambda: run.metrics.exists() and steps_made(run) > 3)
+        wait_until(lambda: run.metrics.exists() and len(lines(run)) > 3)
         command.send_signal(number)
         errors = command.communicate(timeout=300)[1]
     finally:
@@ -160,18 +156,18 @@ def test_an_interrupted_command_pauses_its_run(tmp_path: Path, number: signal.Si
 def test_a_worker_that_is_asked_writes_a_checkpoint_first(ask: object, state: str, tmp_path: Path) -> None:
     run = new_run(tmp_path, steps=100_000, checkpoint_every=100_000)
     process = worker(run)
-    wait_until(lambda: run.metrics.exists() and steps_made(run) > 3)
+    wait_until(lambda: run.metrics.exists() and len(lines(run)) > 3)
     ask(run.path)  # type: ignore[operator]
     process.join()
     run_status = status(run.path)
-    assert run_status.state == state and run_status.saved_step == steps_made(run) > 3 and not run.request()
+    assert run_status.state == state and run_status.saved_step == len(lines(run)) > 3 and not run.request()
     assert "Resume" in run_status.advice
 
 
 def test_a_signal_from_outside_pauses(tmp_path: Path) -> None:
     run = new_run(tmp_path, steps=100_000)
     process = worker(run)
-    wait_until(lambda: run.metrics.exists() and steps_made(run) > 3)
+    wait_until(lambda: run.metrics.exists() and len(lines(run)) > 3)
     os.kill(process.pid or 0, signal.SIGTERM)
     process.join()
     assert status(run.path).state == "paused"
@@ -187,7 +183,7 @@ def test_what_was_asked_before_the_worker_began_is_done(tmp_path: Path) -> None:
 def test_of_two_workers_one_works(tmp_path: Path) -> None:
     run = new_run(tmp_path, steps=100_000)
     process = worker(run)
-    wait_until(lambda: run.metrics.exists() and steps_made(run) > 0)
+    wait_until(lambda: run.metrics.exists() and len(lines(run)) > 0)
     with pytest.raises(ValueError, match="Another process is working in"), run.locked(patience=0.2):
         pass
     kill(run.path)
@@ -212,7 +208,7 @@ def test_a_longer_run_goes_on_from_its_end(tmp_path: Path) -> None:
     longer = finished_run(tmp_path, "longer", steps=40, schedule="constant")
     with pytest.raises(ValueError, match="has made 20 steps already"):
         extend(run.path, 20)
-    extend(run.path, 40, launcher=lambda folder: os.getpid())
+    extend(run.path, 40, launcher=launch_here)
     assert work(run.path) == "finished"
     assert [line["loss"] for line in lines(run)] == [line["loss"] for line in lines(longer)]
 
@@ -250,23 +246,23 @@ def test_a_run_does_not_start_from_what_it_would_train_wrongly(
 
 
 def test_early_stopping_ends_when_nothing_got_better_and_more_steps_wait_again(tmp_path: Path) -> None:
-    """At a rate of nearly zero no evaluation is better than the first."""
+    """The learning rate is nearly zero, so no evaluation is better than the first."""
     settings = {"steps": 100, "evaluate_every": 5, "patience": 3, "learning_rate": 1e-12}
     run = finished_run(tmp_path, **settings)  # type: ignore[arg-type]
-    assert steps_made(run) == 20
+    assert len(lines(run)) == 20
     run_status = status(run.path)
     assert run_status.state == "finished" and "3 evaluations were no better than that of step 5" in run_status.cause
     recipe = run.recipe()
     write_json(run.config, replace(recipe, training=replace(recipe.training, steps=200)).to_dict())
     work(run.path)
-    assert steps_made(run) == 35
+    assert len(lines(run)) == 35
 
 
 def test_a_run_that_diverges_says_so_and_keeps_its_last_good_checkpoint(tmp_path: Path) -> None:
     run = new_run(tmp_path, steps=1000, learning_rate=1e29, warmup=0, schedule="constant", checkpoint_every=1)
     assert work(run.path) == "diverged"
     run_status = status(run.path)
-    assert "became" in run_status.cause and f"step {steps_made(run) + 1}" in run_status.cause
+    assert "became" in run_status.cause and f"step {len(lines(run)) + 1}" in run_status.cause
     assert run_status.advice.startswith("Start again with a lower learning rate")  # nothing was scored before
     assert run_status.log[-1].endswith(run_status.cause)
     model = checkpoints.load(run.checkpoints / "best").model
@@ -299,7 +295,7 @@ def test_a_full_disk_is_reported_and_costs_nothing_but_time(quiet: RunFolder, tm
     with tiny_disk(tmp_path / "disk") as disk:
         run = new_run(disk, "run", quiet.recipe())
         process = worker(run)
-        wait_until(lambda: run.metrics.exists() and steps_made(run) > 20)
+        wait_until(lambda: run.metrics.exists() and len(lines(run)) > 20)
         filler = disk / "filler"
         with pytest.raises(OSError), open(filler, "wb", buffering=0) as file:
             while True:
@@ -317,7 +313,7 @@ def test_a_full_disk_is_reported_and_costs_nothing_but_time(quiet: RunFolder, tm
 def test_a_limit_on_the_size_of_files_is_a_full_disk_too(quiet: RunFolder, tmp_path: Path) -> None:
     run = new_run(tmp_path, "run", quiet.recipe())
     process = worker(run)
-    wait_until(lambda: run.metrics.exists() and steps_made(run) > 20)
+    wait_until(lambda: run.metrics.exists() and len(lines(run)) > 20)
     resource.prlimit(process.pid or 0, resource.RLIMIT_FSIZE, (8_000, 8_000))  # less than a checkpoint
     process.join()
     run_status = status(run.path)
@@ -364,7 +360,7 @@ def test_event_files_hold_the_metrics_and_nothing_twice(tmp_path: Path) -> None:
     accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
     run = new_run(tmp_path, recipe=replace(small_recipe(tmp_path, steps=30, checkpoint_every=1000), tensorboard=True))
     process = worker(run)
-    wait_until(lambda: run.metrics.exists() and steps_made(run) > 10)
+    wait_until(lambda: run.metrics.exists() and len(lines(run)) > 10)
     process.kill()
     process.join()
     time.sleep(1.0)  # the files are named, and so ordered, by the second

@@ -167,19 +167,10 @@ def test_an_intervention_changes_output_and_patterns_but_not_the_model(translato
     assert one[: len(other)] == other[: len(one)]
 
 
-def test_a_saved_trace_comes_back_bit_for_bit(translator: Translator, tmp_path) -> None:
-    trace = translator.trace("<b> & co", target="a little girl")
-    trace.save(tmp_path / "trace.npz")
-    loaded = Trace.load(tmp_path / "trace.npz")
-    for name, value in vars(trace).items():
-        other = getattr(loaded, name)
-        assert np.array_equal(value, other) if isinstance(value, np.ndarray) else value == other, name
-    assert loaded.model == "Small"
-
-
 def test_a_trace_that_was_saved_before_it_named_its_model_still_opens(translator: Translator, tmp_path) -> None:
     path = tmp_path / "trace.npz"
     translator.trace("a girl").save(path)
+    assert Trace.load(path).model == "Small"
     with np.load(path) as data:
         np.savez(path, **{name: data[name] for name in data.files if name != "model"})
     assert (Trace.load(path).model, Trace.load(path).text) == ("", "a girl")
@@ -241,7 +232,7 @@ def test_weights_in_half_precision(tmp_path: Path) -> None:
 def test_an_intervention_on_a_head_that_is_not_there_is_refused(
     translator: Translator, site: Site, head: int, message: str
 ) -> None:
-    """It would change nothing, and whoever reads the result would believe that the head does nothing."""
+    """Such an intervention would change nothing, and a reader would conclude that the head does nothing."""
     there = Ablate(Site("decoder", 2, "cross"), 1)
     for ask in (
         lambda taps: translator.trace(SENTENCE, interventions=taps),

@@ -19,6 +19,13 @@ def tokens(ids: Sequence[int]) -> Tokens:
     return Tokens(list(ids), names, names, [[i] for i in range(len(ids))], [i < 4 for i in ids])
 
 
+@torch.no_grad()
+def log_prob(model: Transformer, trace: Trace, tap: Tap | None) -> float:
+    """Return the log-probability of the trace's target, in nats, where `tap` intervenes."""
+    log_probs = model(torch.tensor([trace.source.ids]), torch.tensor([trace.reads.ids]), tap).log_softmax(-1)[0]
+    return sum(log_probs[t, token].item() for t, token in enumerate(trace.writes.ids))
+
+
 @pytest.fixture
 def model() -> Transformer:
     torch.manual_seed(0)

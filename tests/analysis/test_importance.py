@@ -4,19 +4,14 @@ import pytest
 import torch
 
 from headlight.analysis import all_heads, attention_at, head_importance, passes
+from tests.analysis.conftest import log_prob
 from transformer.model import Transformer
-from transformer.taps import Ablate, Inputs, Scale, Site, Tap, Uniform, chain
+from transformer.taps import Ablate, Inputs, Scale, Site, Uniform, chain
 from transformer.trace import Trace
 
 
 def ids(trace: Trace) -> tuple[list[int], list[int]]:
     return trace.source.ids, trace.target.ids
-
-
-@torch.no_grad()
-def log_prob(model: Transformer, trace: Trace, tap: Tap) -> float:
-    log_probs = model(torch.tensor([trace.source.ids]), torch.tensor([trace.reads.ids]), tap).log_softmax(-1)[0]
-    return sum(log_probs[t, token].item() for t, token in enumerate(trace.writes.ids))
 
 
 # all in one batch; several batches; each row a batch of its own
@@ -34,7 +29,7 @@ def test_one_batch_is_one_by_one(
 
 
 def test_the_baseline_is_the_model_as_it_was_changed(model: Transformer, trace: Trace) -> None:
-    """With other heads off, a head may cost what it did not cost with all on."""
+    """A head may cost more with other heads off than with all heads on."""
     cross = Site("decoder", 1, "cross")
     changes = (Ablate(cross, 0), Scale(Site("encoder", 0, "self"), 1, 0.0), Uniform(cross, 2))
     before = chain(*changes)

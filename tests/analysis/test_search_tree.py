@@ -11,7 +11,7 @@ from torch import Tensor
 
 from headlight.analysis.resampling import Resampler
 from headlight.analysis.search_tree import OUTCOMES, Tree, grow
-from tests.decoding_by_hand import EOS, PAD, SOS, UNK, network
+from tests.decoding_by_hand import EOS, PAD, SOS, UNK, network, penalty
 from transformer.decoding import beam, greedy, sample
 from transformer.inference.prepared import Prepared
 from transformer.model import Transformer
@@ -25,10 +25,6 @@ def next_log_probs(model: Transformer, ids: Sequence[int]) -> Tensor:
     """log p of each next token after `ids`, by a full pass without a cache: [V]."""
     logits = model(SRC.clamp(max=model.config.source_vocab_size - 1), torch.tensor([[SOS, *ids]]))
     return logits[0, -1].log_softmax(-1)
-
-
-def penalty(length: int, alpha: float) -> float:
-    return ((5 + length) / 6) ** alpha
 
 
 def searched(model: Transformer, size: int, alpha: float, longest: int) -> Tree:
@@ -62,7 +58,7 @@ def test_a_beam_as_wide_as_everything_has_the_scores_of_brute_force(alpha: float
 
 @pytest.mark.parametrize(("size", "alpha"), [(1, 0.0), (2, 0.6), (3, 1.0), (3, 2.0)])
 def test_each_step_considers_what_the_definition_of_a_beam_says(size: int, alpha: float) -> None:
-    """Both kept and pruned ones, from full passes; and the search stops when no live sentence can win any more."""
+    """Kept and pruned hypotheses come from full passes; the search stops when no live sentence can win."""
     model, longest = network(vocabulary=11, eos_bias=0.0), 9
     tree = searched(model, size, alpha, longest)
     live: dict[tuple[int, ...], float] = {(): 0.0}
@@ -197,7 +193,7 @@ def test_sampling_from_kept_steps_is_sampling_again(monkeypatch: pytest.MonkeyPa
 
 
 def test_another_temperature_asks_nothing_while_the_same_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And where something else is drawn, the steps before it are still those that were kept."""
+    """Where another token is drawn, the steps before it are reused."""
     model = network()
     kept = Resampler(model, SRC)
     first = kept.sample(temperature=1.0, seed=3)

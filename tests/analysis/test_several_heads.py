@@ -1,20 +1,14 @@
 """One head of an attention alone, and all with one pattern, against the same done one by one."""
 
 import pytest
-import torch
 
 from headlight.analysis import passes
 from headlight.analysis.several_heads import several_heads
+from tests.analysis.conftest import log_prob
 from transformer.model import Transformer
-from transformer.taps import Ablate, Recorder, Replace, Site, Tap, chain
+from transformer.taps import Ablate, Recorder, Replace, Site, chain
 from transformer.trace import Trace
 from transformer.yielding import on_yield
-
-
-@torch.no_grad()
-def log_prob(model: Transformer, trace: Trace, tap: Tap | None) -> float:
-    log_probs = model(torch.tensor([trace.source.ids]), torch.tensor([trace.reads.ids]), tap).log_softmax(-1)[0]
-    return sum(log_probs[t, token].item() for t, token in enumerate(trace.writes.ids))
 
 
 @pytest.mark.parametrize("site", [Site("encoder", 0, "self"), Site("decoder", 2, "cross")])

@@ -40,14 +40,8 @@ ALL_SITES = ("encoder", "decoder", "encoder.output", "decoder.output", "cross.ou
 
 
 @pytest.fixture
-def model(tmp_path: Path) -> Path:
-    checkpoints.save(small_checkpoint(), tmp_path / "small")
-    return tmp_path / "small"
-
-
-@pytest.fixture
-def made(model: Path, tmp_path: Path) -> TokenIndex:
-    return index(model, PAIRS, tmp_path / "index", corpus="four pairs", sites=ALL_SITES)
+def made(small_copy: Path, tmp_path: Path) -> TokenIndex:
+    return index(small_copy, PAIRS, tmp_path / "index", corpus="four pairs", sites=ALL_SITES)
 
 
 # ---- search --------------------------------------------------------------------------------------------------------
@@ -55,7 +49,7 @@ def made(model: Path, tmp_path: Path) -> TokenIndex:
 
 @pytest.mark.parametrize("alike", [0.0, 0.95, 0.9999])
 def test_the_search_is_that_of_brute_force_in_double_precision(alike: float) -> None:
-    """Also where all vectors are nearly the same, so that their products in float32 don't tell them apart."""
+    """Vectors that are nearly equal are included: their products in float32 would not tell them apart."""
     rng = np.random.default_rng(0)
     vectors = alike + (1 - alike) * rng.standard_normal((5000, 24))
     vectors[7] = 0
@@ -86,7 +80,7 @@ def test_what_has_no_direction_is_refused_and_what_is_no_number_too() -> None:
 
 
 def test_rows_are_relative_to_their_token() -> None:
-    """By hand: 14 keys, the first and the last special, and token 2 looks at five of them."""
+    """By hand: of 14 keys the first and the last are special, and token 2 looks at five keys."""
     pattern = torch.zeros(1, 1, 1, 14)
     pattern[0, 0, 0, [0, 1, 2, 4, 11]] = torch.tensor([0.1, 0.2, 0.3, 0.15, 0.25])
     ordinary = torch.tensor([[False] + [True] * 12 + [False]])
@@ -133,7 +127,7 @@ def _by_hand(checkpoint: Checkpoint, source: list[int], target: list[int], site:
 
 @pytest.mark.parametrize("make", [small_checkpoint, small_t5_checkpoint, lambda: small_checkpoint(norm="post")])
 def test_stored_vectors_are_those_of_each_sentence_by_itself(make: Callable[[], Checkpoint], tmp_path: Path) -> None:
-    """Also where sentences were padded, and whether they were stored or computed later."""
+    """This holds for padded sentences too, and for vectors that are stored or computed later."""
     checkpoint = make()
     checkpoints.save(checkpoint, tmp_path / "model")
     stored = index(tmp_path / "model", PAIRS, tmp_path / "stored", sites=(*ALL_SITES, "decoder.row"))
@@ -250,10 +244,10 @@ def test_what_the_model_lacks_is_refused_in_a_sentence(made: TokenIndex) -> None
 
 
 def test_only_a_small_index_computes_what_it_does_not_hold(
-    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    small_copy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert index(model, PAIRS, tmp_path / "none", sites=["none"]).like(TEXTS[2], 0, "encoder.2")
-    small = index(model, PAIRS, tmp_path / "index", sites=["encoder.2"])
+    assert index(small_copy, PAIRS, tmp_path / "none", sites=["none"]).like(TEXTS[2], 0, "encoder.2")
+    small = index(small_copy, PAIRS, tmp_path / "index", sites=["encoder.2"])
     assert small.sites == ["encoder.2"] and small.like(TEXTS[2], 0, "encoder.1")
     monkeypatch.setattr(token_index, "MAX_COMPUTED_PRODUCTS", 1000)
     with pytest.raises(ValueError, match="--sites encoder.1.output"):
@@ -261,23 +255,25 @@ def test_only_a_small_index_computes_what_it_does_not_hold(
     assert small.like(TEXTS[2], 0, "encoder.2")
 
 
-def test_equal_and_unreadable_pairs_are_left_out_and_nothing_is_left_of_a_failure(model: Path, tmp_path: Path) -> None:
+def test_equal_and_unreadable_pairs_are_left_out_and_nothing_is_left_of_a_failure(
+    small_copy: Path, tmp_path: Path
+) -> None:
     long = " ".join(["snow"] * 100)
-    few = index(model, [PAIRS[0], PAIRS[0], (long, "snow"), ("", "snow"), PAIRS[1]], tmp_path / "few")
+    few = index(small_copy, [PAIRS[0], PAIRS[0], (long, "snow"), ("", "snow"), PAIRS[1]], tmp_path / "few")
     assert few.sentences == 2
-    cut = index(model, PAIRS, tmp_path / "cut", tokens=20)
+    cut = index(small_copy, PAIRS, tmp_path / "cut", tokens=20)
     assert (cut.sentences, cut.tokens) == (2, 17)
     with pytest.raises(ValueError, match="exists already"):
-        index(model, PAIRS, tmp_path / "cut")
+        index(small_copy, PAIRS, tmp_path / "cut")
     with pytest.raises(ValueError, match="no pair that this model reads"):
-        index(model, [(long, "snow")], tmp_path / "none")
+        index(small_copy, [(long, "snow")], tmp_path / "none")
 
     def breaking() -> Iterator[tuple[str, str]]:
         yield PAIRS[0]
         raise OSError("unplugged")
 
     with pytest.raises(OSError, match="unplugged"):
-        index(model, breaking(), tmp_path / "none")
+        index(small_copy, breaking(), tmp_path / "none")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["cut", "few", "small"]
 
 
@@ -288,7 +284,9 @@ def test_the_files_are_safetensors_that_others_read(made: TokenIndex) -> None:
 
 
 @pytest.mark.slow
-def test_memory_does_not_grow_with_the_corpus(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_does_not_grow_with_the_corpus(
+    small_copy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("headlight.analysis.atlas.reading.CHUNK_PAIRS", 25)
     words = [word for text in TEXTS[:2] for word in text.split()]
 
@@ -299,7 +297,7 @@ def test_memory_does_not_grow_with_the_corpus(model: Path, tmp_path: Path, monke
 
     peaks = []
     for count in (60, 500):
-        checkpoint = checkpoints.load(model)
+        checkpoint = checkpoints.load(small_copy)
         folder = tmp_path / str(count)
         folder.mkdir()
         writer = building._Writer(folder, checkpoint, stored_sites(checkpoint.model, ["encoder"]))
@@ -313,14 +311,16 @@ def test_memory_does_not_grow_with_the_corpus(model: Path, tmp_path: Path, monke
 # ---- stale, broken, hostile ----------------------------------------------------------------------------------------
 
 
-def test_an_index_of_other_weights_is_stale_and_none_is_missing(made: TokenIndex, model: Path, tmp_path: Path) -> None:
-    assert open_index(made.folder, model).sentences == len(PAIRS)
+def test_an_index_of_other_weights_is_stale_and_none_is_missing(
+    made: TokenIndex, small_copy: Path, tmp_path: Path
+) -> None:
+    assert open_index(made.folder, small_copy).sentences == len(PAIRS)
     with pytest.raises(IndexRefused, match="There is no index in") as refused:
-        open_index(tmp_path, model)
+        open_index(tmp_path, small_copy)
     assert refused.value.reason == "missing"
-    checkpoints.save(small_checkpoint(seed=1), model)
+    checkpoints.save(small_checkpoint(seed=1), small_copy)
     with pytest.raises(IndexRefused, match="before its weights changed") as refused:
-        open_index(made.folder, model)
+        open_index(made.folder, small_copy)
     assert refused.value.reason == "stale"
 
 
@@ -331,7 +331,7 @@ def _resigned(folder: Path) -> None:
     (folder / FACTS_FILE).write_text(json.dumps(facts))
 
 
-def test_every_damaged_file_is_noticed(made: TokenIndex, model: Path, tmp_path: Path) -> None:
+def test_every_damaged_file_is_noticed(made: TokenIndex, small_copy: Path, tmp_path: Path) -> None:
     names = [SENTENCES_FILE, FACTS_FILE, "encoder.2.safetensors", "source_ids.safetensors", "target_links.safetensors"]
     for number, name in enumerate(names):
         for damage in ("cut", "flipped", "gone"):
@@ -346,12 +346,12 @@ def test_every_damaged_file_is_noticed(made: TokenIndex, model: Path, tmp_path: 
                 middle = len(content) // 2
                 (folder / name).write_bytes(content[:middle] + bytes([content[middle] ^ 255]) + content[middle + 1 :])
             with pytest.raises(IndexRefused) as refused:
-                open_index(folder, model)
+                open_index(folder, small_copy)
             assert refused.value.reason == ("missing" if (damage, name) == ("gone", FACTS_FILE) else "broken")
 
 
 @pytest.mark.parametrize("name", list(COLUMNS))
-def test_hostile_numbers_with_right_checksums_are_refused(made: TokenIndex, model: Path, name: str) -> None:
+def test_hostile_numbers_with_right_checksums_are_refused(made: TokenIndex, small_copy: Path, name: str) -> None:
     path = made.folder / f"{name}.safetensors"
     values = load_file(path)["values"].copy()
     for change in (lambda v: v[:-1], lambda v: v[:0], lambda v: np.full_like(v, 2**31 - 1), lambda v: v.astype("f4")):
@@ -359,14 +359,14 @@ def test_hostile_numbers_with_right_checksums_are_refused(made: TokenIndex, mode
         _resigned(made.folder)
         if name.endswith("links") and change(values).dtype == values.dtype and len(change(values)) == len(values):
             site = "encoder.0" if name == "source_links" else "decoder.0"
-            assert open_index(made.folder, model).like(TEXTS[2], 0, site)[0].translated == ""
+            assert open_index(made.folder, small_copy).like(TEXTS[2], 0, site)[0].translated == ""
             continue
         with pytest.raises(IndexRefused) as refused:
-            open_index(made.folder, model)
+            open_index(made.folder, small_copy)
         assert refused.value.reason == "broken"
 
 
-def test_hostile_facts_sentences_and_vectors_are_refused(made: TokenIndex, model: Path, tmp_path: Path) -> None:
+def test_hostile_facts_sentences_and_vectors_are_refused(made: TokenIndex, small_copy: Path, tmp_path: Path) -> None:
     facts = json.loads((made.folder / FACTS_FILE).read_text())
     changes: tuple[dict[str, object], ...] = (
         {"sites": ["../../secret"]}, {"files": {}}, {"sites": "encoder.0"}, {"sites": [["encoder.0"]]},
@@ -376,19 +376,19 @@ def test_hostile_facts_sentences_and_vectors_are_refused(made: TokenIndex, model
     for changed in changes:
         (made.folder / FACTS_FILE).write_text(json.dumps(facts | changed))
         with pytest.raises(IndexRefused):
-            open_index(made.folder, model)
+            open_index(made.folder, small_copy)
     (made.folder / FACTS_FILE).write_text(json.dumps(facts))
     lines = (made.folder / SENTENCES_FILE).read_bytes()
     (made.folder / SENTENCES_FILE).write_bytes(lines.replace(b'"source"', b'"sourcE"'))
     _resigned(made.folder)
     with pytest.raises(IndexRefused, match="is no sentence"):
-        open_index(made.folder, model).like(TEXTS[2], 0, "encoder.0")
+        open_index(made.folder, small_copy).like(TEXTS[2], 0, "encoder.0")
     (made.folder / SENTENCES_FILE).write_bytes(lines)
     path = made.folder / "encoder.0.safetensors"
     save_file({"values": np.full((made.tokens, 16), np.nan, np.float16)}, path)
     _resigned(made.folder)
     with pytest.raises(IndexRefused, match="not numbers"):
-        open_index(made.folder, model).like(TEXTS[2], 0, "encoder.0")
+        open_index(made.folder, small_copy).like(TEXTS[2], 0, "encoder.0")
 
 
 @pytest.mark.slow
@@ -404,22 +404,23 @@ def test_the_indexes_that_ship_are_small_and_fit_their_models(folder: Path) -> N
 
 @pytest.mark.slow
 def test_the_command_makes_an_index_and_looks_up_in_it(
-    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    small_copy: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HEADLIGHT_RUNS", str(tmp_path / "runs"))
     data = tmp_path / "pairs.tsv"
     data.write_text("".join(f"{source}\t{target}\n" for source, target in PAIRS))
-    assert main(["index", str(model), "--data", str(data)]) == 0
+    assert main(["index", str(small_copy), "--data", str(data)]) == 0
     assert "in 4 sentences: encoder.0, encoder.1, encoder.2" in capsys.readouterr().out
-    with_escape = index(model, [("two \x1b[31m dogs", "snow .")], tmp_path / "escape", corpus="\x1b[2J", sites=["none"])
+    pairs = [("two \x1b[31m dogs", "snow .")]
+    with_escape = index(small_copy, pairs, tmp_path / "escape", corpus="\x1b[2J", sites=["none"])
     assert with_escape.sentences == 1
-    assert main(["index", str(model), "--out", str(tmp_path / "escape"), "--like", TEXTS[0], "--token", "1"]) == 0
+    assert main(["index", str(small_copy), "--out", str(tmp_path / "escape"), "--like", TEXTS[0], "--token", "1"]) == 0
     assert "�[31m" in (shown := capsys.readouterr().out) and "\x1b" not in shown
     sentence = ["--like", "two dogs are running on a bench ."]
-    assert main(["index", str(model), *sentence, "--token", "dogs", "--count", "3"]) == 0
+    assert main(["index", str(small_copy), *sentence, "--token", "dogs", "--count", "3"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 5 and lines[0].startswith("1.000") and "two [dogs] are" in lines[0] and "Of 3" in lines[-1]
-    assert main(["index", str(model), *sentence, "--token", "2", "--count", "1", "--json"]) == 0
+    assert main(["index", str(small_copy), *sentence, "--token", "2", "--count", "1", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["token"] == "▁dogs" and found["marked"][:2] == ["two ", "dogs"]
     for wrong, message in (
@@ -427,5 +428,5 @@ def test_the_command_makes_an_index_and_looks_up_in_it(
         ([*sentence, "--token", "1", "--site", "x"], "write encoder.3"), (["--data", str(data)], "exists already"),
         ([*sentence, "--token", "1", "--out", str(tmp_path)], "There is no index"),
     ):  # fmt: skip
-        assert main(["index", str(model), *wrong]) == 1
+        assert main(["index", str(small_copy), *wrong]) == 1
         assert message in capsys.readouterr().err

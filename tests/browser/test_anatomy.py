@@ -24,7 +24,7 @@ from headlight.analysis.network import network
 from headlight.analysis.stream import lens, stream
 from headlight.checkpoints import load_translator
 from headlight.importers.examples import examples
-from tests.forked import serve_forked
+from tests.browser.served import open_page, serve_app
 from tests.small import small_checkpoint
 from tools.serving import wait_until_idle
 from transformer import StackConfig, Trace, Translator
@@ -57,10 +57,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def url(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HEADLIGHT_CHECKPOINTS", str(folder))
-        with serve_forked(ROOT / "app.py", tmp_path_factory.mktemp("anatomy") / "log.txt") as address:
-            yield address
+    with serve_app(tmp_path_factory.mktemp("anatomy") / "log.txt", checkpoints=folder) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")
@@ -74,10 +72,7 @@ def trace(small: Translator) -> Trace:
 
 
 def go(page: Page, address: str, query: str = "") -> Page:
-    page.goto(f"{address}/anatomy?{query}")
-    page.get_by_role("heading", name="What would it predict if it stopped here?").wait_for(timeout=60_000)
-    wait_until_idle(page)
-    return page
+    return open_page(page, f"{address}/anatomy?{query}", "What would it predict if it stopped here?")
 
 
 def numbers(model: Translator, trace: Trace, site: Site, head: int, query: int) -> Walk:
@@ -131,7 +126,7 @@ def test_the_app_as_it_ships_shows_the_model_its_own_numbers(page: Page, app_url
 def test_the_stages_are_stepped_through_and_played_to_the_end(
     page: Page, url: str, small: Translator, trace: Trace
 ) -> None:
-    """By the keys, the buttons and the headers; the address follows, and the row that is followed goes along."""
+    """Keys, buttons and headers change the stage; the address and the followed row change with it."""
     go(page, url, f"{TYPED}&head=2&query=4")
     walk = numbers(small, trace, Site("decoder", 0, "self"), 1, 3)
     expect(stage(page, 1)).to_have_attribute("aria-current", "step")

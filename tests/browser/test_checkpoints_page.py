@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from headlight import checkpoints
-from tests.forked import serve_forked
+from tests.browser.served import open_page, serve_app
 from tests.small import small_checkpoint
 from tools.serving import wait_until_idle
 from transformer import StackConfig, load
@@ -42,18 +42,13 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def shelves(places: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HEADLIGHT_CHECKPOINTS", str(places / "checkpoints"))
-        patch.setenv("HEADLIGHT_MODELS", str(places / "models"))
-        with serve_forked(ROOT / "app.py", tmp_path_factory.mktemp("shelves") / "log.txt") as address:
-            yield address
+    log = tmp_path_factory.mktemp("shelves") / "log.txt"
+    with serve_app(log, checkpoints=places / "checkpoints", models=places / "models") as address:
+        yield address
 
 
 def go(page: Page, address: str, query: str = "") -> Page:
-    page.goto(f"{address}/checkpoints{query}")
-    page.get_by_role("heading", name="Checkpoints", exact=True).wait_for(timeout=60_000)
-    wait_until_idle(page)
-    return page
+    return open_page(page, f"{address}/checkpoints{query}", "Checkpoints", exact=True)
 
 
 def line(page: Page, name: str) -> Locator:

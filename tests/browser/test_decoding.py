@@ -23,7 +23,7 @@ from headlight import checkpoints
 from headlight.checkpoints import load_translator
 from headlight.formatting import signed
 from headlight.importers.examples import examples
-from tests.forked import serve_forked
+from tests.browser.served import serve_app
 from tests.small import small_checkpoint
 from tools.serving import wait_until_idle
 from transformer import Translator
@@ -64,10 +64,8 @@ def odd(models_folder: Path) -> Translator:
 
 @pytest.fixture(scope="module")
 def odd_url(models_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HEADLIGHT_CHECKPOINTS", str(models_folder))
-        with serve_forked(ROOT / "app.py", tmp_path_factory.mktemp("decoding") / "log.txt") as address:
-            yield address
+    with serve_app(tmp_path_factory.mktemp("decoding") / "log.txt", checkpoints=models_folder) as address:
+        yield address
 
 
 def go(page: Page, address: str, query: str = "") -> Page:

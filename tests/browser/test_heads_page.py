@@ -15,13 +15,13 @@ from playwright.sync_api import Page, expect
 from headlight import checkpoints
 from headlight.cli.verbs import main
 from headlight.importers.importing import import_model
-from tests.forked import serve_forked
+from tests.browser.served import serve_app
 from tests.small import small_checkpoint
 from tools.serving import wait_until_idle
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = "two dogs <img src=x onerror=alert(1)>"
-PATIENCE = 60_000
+TIMEOUT_MS = 60_000
 
 
 @pytest.fixture(scope="module")
@@ -40,17 +40,14 @@ def atlas_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     import_model(folder / "theirs.zip", folder / "models" / "small")
     (folder / "models" / "small" / "history").mkdir()
     (folder / "models" / "small" / "history" / "step-10.safetensors").write_bytes(b"cut off")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HEADLIGHT_CHECKPOINTS", str(folder / "checkpoints"))
-        patch.setenv("HEADLIGHT_MODELS", str(folder / "models"))
-        with serve_forked(ROOT / "app.py", folder / "log.txt") as address:
-            yield address
+    with serve_app(folder / "log.txt", checkpoints=folder / "checkpoints", models=folder / "models") as address:
+        yield address
 
 
 def go(page: Page, address: str, query: str = "") -> None:
     page.goto(f"{address}/heads{query}")
-    page.get_by_role("heading", name="Heads", exact=True).wait_for(timeout=PATIENCE)
-    page.locator(".panel").first.wait_for(timeout=PATIENCE)
+    page.get_by_role("heading", name="Heads", exact=True).wait_for(timeout=TIMEOUT_MS)
+    page.locator(".panel").first.wait_for(timeout=TIMEOUT_MS)
 
 
 def test_the_heads_of_the_reverser(page: Page, atlas_url: str) -> None:
@@ -61,7 +58,7 @@ def test_the_heads_of_the_reverser(page: Page, atlas_url: str) -> None:
     ).to_be_visible()
     expect(page.get_by_text(re.compile(r"Measured on 200 sentences on \d+ \w+ \d{4}"))).to_be_visible()
     rail = page.get_by_role("slider", name="Snapshot of the training")
-    expect(rail).to_be_visible(timeout=PATIENCE)
+    expect(rail).to_be_visible(timeout=TIMEOUT_MS)
     expect(page.get_by_text(re.compile("since step [0-9,]+ of its training"))).to_be_visible()
     # Its past: at the first snapshot no cross head aligns anything.
     assert page.locator('.panel[data-measure="alignment"] .named').count() >= 5
@@ -92,8 +89,8 @@ def test_the_heads_of_the_reverser(page: Page, atlas_url: str) -> None:
     wait_until_idle(page)
     # The sentence that shows it best, on the Attention page, with that head and the corpus's own target.
     page.get_by_role("button", name="Best sentence").click()
-    page.get_by_role("heading", name="Attention", exact=True).wait_for(timeout=PATIENCE)
-    expect(page.locator(".head-title")).to_contain_text("Layer 2, head 2", timeout=PATIENCE)
+    page.get_by_role("heading", name="Attention", exact=True).wait_for(timeout=TIMEOUT_MS)
+    expect(page.locator(".head-title")).to_contain_text("Layer 2, head 2", timeout=TIMEOUT_MS)
     wait_until_idle(page)
     query = {name: values[0] for name, values in parse_qs(urlparse(page.url).query).items()}
     assert (query["kind"], query["layer"], query["head"]) == ("encoder", "2", "2")
@@ -101,7 +98,7 @@ def test_the_heads_of_the_reverser(page: Page, atlas_url: str) -> None:
     # And there, how far attention agrees with leaving each letter out.
     page.get_by_role("button", name="Does attention agree with removing words?").click()
     expect(page.get_by_text(re.compile(r"^Removing each of the .* rank correlation of −?\d\.\d\d"))).to_be_visible(
-        timeout=PATIENCE
+        timeout=TIMEOUT_MS
     )
     expect(
         page.get_by_text(re.compile(r"Over 30 sentences of reverse, with all heads on, it is −?\d\.\d+ ± \d\.\d\d"))
@@ -109,10 +106,10 @@ def test_the_heads_of_the_reverser(page: Page, atlas_url: str) -> None:
 
 
 def test_the_heads_of_a_grammar(page: Page, atlas_url: str) -> None:
-    """What came measured with the model: its names, with what they are better than, and the JSON."""
+    """The measurements that ship with the model: the names of heads, their baselines, and the JSON."""
     go(page, atlas_url, "?model=english-french")
     role = r"Looks at the antecedent: \d+.% of [\d,]+ pronouns; (nearest|first) noun \d+.%; since step [\d,]+"
-    expect(page.get_by_text(re.compile(role))).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text(re.compile(role))).to_be_visible(timeout=TIMEOUT_MS)
     expect(
         page.get_by_text(re.compile(r"Looks at what it is translating: (over )?\d+.% of [\d,]+ words; chance \d+.%"))
     ).to_be_visible()
@@ -135,7 +132,7 @@ def test_an_imported_model_without_gold_says_what_is_missing(page: Page, atlas_u
     go(page, atlas_url, "?model=models/small")
     expect(page.get_by_text("This corpus has no gold alignment")).to_be_visible()
     expect(page.get_by_text("The translations are the model's own.")).to_be_visible()
-    expect(page.get_by_text("The snapshots could not be measured:")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("The snapshots could not be measured:")).to_be_visible(timeout=TIMEOUT_MS)
     names = page.locator(".panel").evaluate_all("panels => panels.map(panel => panel.dataset.measure)")
     assert "entropy" in names and "importance" in names and not {"alignment", "antecedent"} & set(names)
     expect(page.get_by_text("No name: no measure here shows clearly what it does.")).to_be_visible()
@@ -147,4 +144,4 @@ def test_an_imported_model_without_gold_says_what_is_missing(page: Page, atlas_u
     box = page.get_by_role("textbox", name="Corpus files")
     box.fill("nothing.here")
     box.press("Enter")
-    expect(page.get_by_text("is not a corpus")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("is not a corpus")).to_be_visible(timeout=TIMEOUT_MS)

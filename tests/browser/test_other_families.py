@@ -14,7 +14,7 @@ import torch
 from playwright.sync_api import Page, expect
 
 from headlight import checkpoints
-from tests.forked import serve_forked
+from tests.browser.served import serve_app
 from tests.small import small_checkpoint, small_t5_checkpoint
 from tools.serving import wait_until_idle
 
@@ -33,10 +33,8 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         for stack in (bart.model.encoder, bart.model.decoder):
             stack.embedding.positions.table.normal_(std=0.5)
     checkpoints.save(bart, folder / "b-bart")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HEADLIGHT_CHECKPOINTS", str(folder))
-        with serve_forked(ROOT / "app.py", tmp_path_factory.mktemp("app") / "log.txt") as address:
-            yield address
+    with serve_app(tmp_path_factory.mktemp("app") / "log.txt", checkpoints=folder) as address:
+        yield address
 
 
 def go(page: Page, address: str) -> None:

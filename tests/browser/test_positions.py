@@ -20,7 +20,7 @@ from headlight.analysis.order import embedded
 from headlight.analysis.positions import encoding, frequencies, rotation, rotation_residual, sinusoid
 from headlight.checkpoints import load_translator
 from headlight.formatting import two_digits
-from tests.forked import serve_forked
+from tests.browser.served import open_page, serve_app
 from tests.small import small_checkpoint
 from tools.serving import wait_until_idle
 from ui.positions.order import compare
@@ -42,17 +42,12 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def small_url(models: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HEADLIGHT_CHECKPOINTS", str(models))
-        with serve_forked(ROOT / "app.py", tmp_path_factory.mktemp("positions") / "log.txt") as address:
-            yield address
+    with serve_app(tmp_path_factory.mktemp("positions") / "log.txt", checkpoints=models) as address:
+        yield address
 
 
 def go(page: Page, address: str, query: str = "") -> Page:
-    page.goto(f"{address}/positions{query}")
-    page.get_by_role("heading", name="The same words in another order").wait_for(timeout=60_000)
-    wait_until_idle(page)
-    return page
+    return open_page(page, f"{address}/positions{query}", "The same words in another order")
 
 
 def maps(page: Page, selector: str) -> list[np.ndarray]:

@@ -1,10 +1,7 @@
 """The published page in Chromium, opened as a file and without a network, held to Python with the same weights."""
 
 import re
-import threading
 from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Literal
 
@@ -15,6 +12,7 @@ from headlight import checkpoints
 from headlight.analysis.layout import descriptions, lay_out, measures
 from headlight.cli.verbs import main
 from headlight.web.model_file import round_weights
+from tests.browser.served import open_damaged, serve_folder
 from tests.browser.test_accessibility import violations
 from transformer import Translator
 from transformer.taps import Ablate, Site
@@ -222,7 +220,7 @@ def test_a_browser_that_lacks_something_is_told(browser: Browser, file: Path, la
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing(browser: Browser, file: Path, theme: Literal["light", "dark"]) -> None:
-    """On both widths, with the menu of exports open, and in the search; the lessons have a test of their own."""
+    """Check both widths, with the export menu open, and in the search; the lessons have a test of their own."""
     tab = browser.new_page(color_scheme=theme)
     for width in (1280, 390):
         tab.set_viewport_size({"width": width, "height": 844})
@@ -307,20 +305,8 @@ def test_two_tabs_of_one_file(tab: Page, file: Path, model: Translator) -> None:
 
 
 def test_a_damaged_file_says_so(browser: Browser, file: Path, tmp_path: Path) -> None:
-    page = file.read_text("utf-8")
-    at = page.index('id="model">') + 400_000
-    broken = tmp_path / "broken.html"
-    broken.write_text(page[:at] + "AAAA" * 50 + page[at + 200 :], "utf-8")
-    context = browser.new_context(offline=True)
-    tab = context.new_page()
-    tab.goto(broken.as_uri())
-    expect(tab.get_by_text("The model in this file is damaged; get the file again.")).to_be_visible()
-    context.close()
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *arguments: object) -> None:
-        pass
+    with open_damaged(browser, file, "model", 400_000, tmp_path / "broken.html") as tab:
+        expect(tab.get_by_text("The model in this file is damaged; get the file again.")).to_be_visible()
 
 
 @pytest.fixture(scope="module")
@@ -332,11 +318,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def served(folder: Path) -> Iterator[str]:
-    """The folder as `python -m http.server` serves it."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder))) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/"
-        server.shutdown()
+    with serve_folder(folder) as address:
+        yield f"{address}/"
 
 
 def test_a_folder_is_served_and_loads_a_model_when_it_is_needed(

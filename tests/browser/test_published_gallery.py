@@ -10,6 +10,7 @@ from headlight import checkpoints
 from headlight.cli.verbs import main
 from headlight.viewer.export import WITHOUT_MODEL
 from headlight.web.model_file import round_weights
+from tests.browser.served import open_damaged
 from tests.browser.test_accessibility import violations
 from tests.browser.test_published import expected
 from tests.web.test_gallery import EXAMPLE
@@ -131,14 +132,7 @@ def test_a_picture_alone_has_no_sentence_to_type(tab: Page, tmp_path: Path) -> N
 
 
 def test_a_damaged_model_is_said_in_its_pictures_alone(browser: Browser, file: Path, tmp_path: Path) -> None:
-    page = file.read_text("utf-8")
-    at = page.index('id="model-0">') + 400_000
-    broken = tmp_path / "broken.html"
-    broken.write_text(page[:at] + "AAAA" * 50 + page[at + 200 :], "utf-8")
-    context = browser.new_context(offline=True)
-    tab = context.new_page()
-    tab.goto(broken.as_uri())
-    expect(tab.get_by_text("The model in this file is damaged; get the file again.")).to_have_count(3)
-    expect(tab.locator(".live-picture").nth(3).locator(".player")).to_be_visible()
-    expect(tab.locator(".live-picture").nth(4).locator(".thumb").first).to_be_visible()
-    context.close()
+    with open_damaged(browser, file, "model-0", 400_000, tmp_path / "broken.html") as tab:
+        expect(tab.get_by_text("The model in this file is damaged; get the file again.")).to_have_count(3)
+        expect(tab.locator(".live-picture").nth(3).locator(".player")).to_be_visible()
+        expect(tab.locator(".live-picture").nth(4).locator(".thumb").first).to_be_visible()

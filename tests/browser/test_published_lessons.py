@@ -11,6 +11,7 @@ from headlight.cli.verbs import main
 from headlight.glossary import glossary
 from headlight.teaching.lessons.measuring import LessonComputer
 from headlight.teaching.lessons.posing import base, truth
+from tests.browser.served import open_damaged
 from tests.browser.test_accessibility import violations
 from tests.browser.test_lessons import (
     LESSONS,
@@ -42,7 +43,7 @@ def link_to(page: Page, title: str) -> Locator:
     [(answer_by_mouse, ["vectors", "cross", "it", "born"]), (answer_by_keyboard, ["query", "heads"])],
 )
 def test_whole_lessons(tab: Page, file: Path, by: Callable[[Page, str], None], names: list[str]) -> None:
-    """Every kind of question; "it" is about another model, which is in the file, and "born" is recorded."""
+    """Every kind of question; "it" uses another model, which is in the file, and the answers of "born" are recorded."""
     lessons = [lesson for lesson in LESSONS if lesson.name in names]
     assert {step.ask for lesson in lessons for step in lesson.steps} == {
         step.ask for lesson in LESSONS for step in lesson.steps
@@ -125,18 +126,12 @@ def test_a_step_with_a_long_name_fits_a_phone(tab: Page, file: Path) -> None:
 
 
 def test_a_damaged_small_model_costs_its_lessons_only(browser: Browser, file: Path, tmp_path: Path) -> None:
-    page = file.read_text("utf-8")
-    at = page.index('id="model-reverse-unmasked">') + 40_000
-    broken = tmp_path / "broken.html"
-    broken.write_text(page[:at] + "AAAA" * 50 + page[at + 200 :], "utf-8")
-    context = browser.new_context(offline=True)
-    tab = context.new_page()
-    tab.goto(f"{broken.as_uri()}#page=lessons&lesson=break&step=loss-0")
-    expect(tab.get_by_text("The model reverse-unmasked in this file is damaged or missing")).to_be_visible()
-    tab.get_by_role("button", name="All lessons").click()
-    link_to(tab, "Words as vectors").click()
-    expect(reveal(tab)).to_be_visible()
-    context.close()
+    address = "#page=lessons&lesson=break&step=loss-0"
+    with open_damaged(browser, file, "model-reverse-unmasked", 40_000, tmp_path / "broken.html", address) as tab:
+        expect(tab.get_by_text("The model reverse-unmasked in this file is damaged or missing")).to_be_visible()
+        tab.get_by_role("button", name="All lessons").click()
+        link_to(tab, "Words as vectors").click()
+        expect(reveal(tab)).to_be_visible()
 
 
 def test_progress_comes_with_a_link_and_nonsense_shows_the_list(tab: Page, file: Path) -> None:

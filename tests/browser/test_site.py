@@ -4,11 +4,8 @@
 """
 
 import re
-import threading
 from collections.abc import Iterator
-from functools import partial
 from html import escape
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from shutil import copy
 
@@ -20,6 +17,7 @@ from headlight.teaching.lessons.measuring import LessonComputer
 from headlight.teaching.lessons.posing import base, truth
 from headlight.web.model_file import round_weights
 from headlight.web.publish import write_folder
+from tests.browser.served import serve_folder
 from tests.browser.test_lessons import LESSONS, reveal, step_of, told
 from transformer import Translator
 from ui.state import models
@@ -39,11 +37,6 @@ PAGE = """<!doctype html><html lang="en"><head><meta name="viewport" content="wi
 </figure></div></body></html>"""
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *arguments: object) -> None:
-        pass
-
-
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("site")
@@ -52,10 +45,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         copy(DOCS / "_static" / name, folder)
     for name, view in VIEWS.items():
         (folder / f"{name}.html").write_text(PAGE.format(name=name, view=escape(view)), "utf-8")
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder))) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    with serve_folder(folder) as address:
+        yield address
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import re
 import shutil
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -19,14 +19,14 @@ from playwright.sync_api import Locator, Page, expect
 
 from headlight import checkpoints
 from headlight.runs import Metrics, RunFolder, run_status, status
-from tests.forked import serve_forked
+from tests.browser.served import open_page, serve_app
 from tests.small import small_checkpoint
 from tests.small_run import finished_run, pairs_file, small_recipe, wait_until
 from tools.serving import wait_until_idle
 from ui.training import film
 
 ROOT = Path(__file__).parents[2]
-WORKER = 600_000  # milliseconds that a worker, which gives way to all else, may take until something comes of it
+WORKER_TIMEOUT_MS = 600_000  # a worker has the lowest priority and may take minutes on a busy machine
 
 
 @pytest.fixture(scope="module")
@@ -53,15 +53,9 @@ def kept_in(models: Path) -> Path:
     return models.with_name(f"{models.name}-kept")
 
 
-@contextmanager
-def app(models: Path, runs: Path, log: Path) -> Iterator[str]:
-    """The app on these models and runs."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HEADLIGHT_CHECKPOINTS", str(models))
-        patch.setenv("HEADLIGHT_RUNS", str(runs))
-        patch.setenv("HEADLIGHT_MODELS", str(kept_in(models)))
-        with serve_forked(ROOT / "app.py", log) as address:
-            yield address
+def app(models: Path, runs: Path, log: Path) -> AbstractContextManager[str]:
+    """Serve the app on these models and runs."""
+    return serve_app(log, checkpoints=models, runs=runs, models=kept_in(models))
 
 
 @pytest.fixture(scope="module")
@@ -71,10 +65,7 @@ def looking(models: Path, looked_at: Path, tmp_path_factory: pytest.TempPathFact
 
 
 def go(page: Page, address: str, query: str = "") -> Page:
-    page.goto(f"{address}/training{query}")
-    page.get_by_role("heading", name="Training", exact=True).wait_for(timeout=60_000)
-    wait_until_idle(page)
-    return page
+    return open_page(page, f"{address}/training{query}", "Training", exact=True)
 
 
 def chosen(page: Page) -> Locator:
@@ -105,7 +96,7 @@ def test_from_the_start_to_the_finished_model(page: Page, models: Path, tmp_path
         expect(page).to_have_url(re.compile(r"run=letters"))
         page.reload()  # in the middle
         expect(chosen(page)).to_contain_text("letters", timeout=60_000)
-        expect(chosen(page)).to_contain_text("Finished", timeout=WORKER)
+        expect(chosen(page)).to_contain_text("Finished", timeout=WORKER_TIMEOUT_MS)
         assert [path.name for path in runs.iterdir()] == ["letters"]
         expect(page.locator(".writes tr[data-step]")).to_have_count(1)
         page.get_by_role("button", name="Attention", exact=True).click()
@@ -130,17 +121,17 @@ def test_a_run_is_paused_outlives_the_app_and_is_killed(
         page.get_by_label("Name", exact=True).fill("long")
         page.wait_for_timeout(1000)
         page.get_by_role("button", name="Start training").click()
-        expect(chosen(page)).to_contain_text("Running", timeout=WORKER)
+        expect(chosen(page)).to_contain_text("Running", timeout=WORKER_TIMEOUT_MS)
         tab = go(page.context.new_page(), address, "?run=long")
         expect(chosen(tab)).to_contain_text("Running")
         page.get_by_role("button", name="Pause", exact=True).click()
-        expect(chosen(page)).to_contain_text("Paused", timeout=WORKER)
-        expect(chosen(tab)).to_contain_text("Paused", timeout=WORKER)
+        expect(chosen(page)).to_contain_text("Paused", timeout=WORKER_TIMEOUT_MS)
+        expect(chosen(tab)).to_contain_text("Paused", timeout=WORKER_TIMEOUT_MS)
         expect(tab.get_by_role("button", name="Resume", exact=True)).to_be_visible()
         tab.close()
         saved = status(run.path).saved_step
         page.get_by_role("button", name="Resume", exact=True).click()
-        expect(chosen(page)).to_contain_text("Running", timeout=WORKER)
+        expect(chosen(page)).to_contain_text("Running", timeout=WORKER_TIMEOUT_MS)
         page.goto("about:blank")
     assert status(run.path).alive  # although the app has ended
     errors.clear()  # the page lost its server
@@ -222,7 +213,7 @@ def test_a_shipped_model_has_a_film_too(dark_page: Page, looking: str) -> None:
 
 
 def test_on_a_phone_the_head_of_the_translations_covers_none(new_page: Callable[..., Page], looking: str) -> None:
-    """It wraps there, and stays in sight while the box scrolls."""
+    """The header wraps there and stays visible while the box scrolls."""
     page = go(new_page(viewport={"width": 390, "height": 844}), looking, "?run=checkpoints/reverse")
     box, row = page.locator(".writes"), page.locator(".writes tr.on")
     covered = """box => box.querySelector('th').getBoundingClientRect().bottom >

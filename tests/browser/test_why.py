@@ -15,7 +15,7 @@ from headlight import checkpoints
 from headlight.analysis import why
 from headlight.analysis.sites import by_kind
 from headlight.checkpoints import load_translator
-from tests.forked import serve_forked
+from tests.browser.served import serve_app
 from tests.small import TEXTS, small_checkpoint
 from tools.serving import wait_until_idle
 from transformer import Translator
@@ -35,10 +35,8 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def why_url(models: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HEADLIGHT_CHECKPOINTS", str(models))
-        with serve_forked(ROOT / "app.py", tmp_path_factory.mktemp("why") / "log.txt") as address:
-            yield f"{address}/why?text={quote(TEXT)}&target={quote(TEXT)}&corrupted={quote(OTHER)}"
+    with serve_app(tmp_path_factory.mktemp("why") / "log.txt", checkpoints=models) as address:
+        yield f"{address}/why?text={quote(TEXT)}&target={quote(TEXT)}&corrupted={quote(OTHER)}"
 
 
 def query(page: Page) -> dict[str, list[str]]:

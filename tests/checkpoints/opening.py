@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import tarfile
 import tracemalloc
 import zipfile
@@ -21,8 +22,13 @@ def tensors(layers: int = 2) -> dict[str, Tensor]:
     return {**made, "table": torch.arange(12).view(4, 3), "half": torch.ones(3).half(), "scale": torch.tensor(2.5)}
 
 
+def push_text(value: str) -> bytes:
+    """Return the opcode BINUNICODE, which pushes a text."""
+    return b"X" + struct.pack("<I", len(value)) + value.encode()
+
+
 def opened(path: Path) -> dict[str, Tensor]:
-    """Everything in it, read."""
+    """Read every tensor of a file."""
     with open_source(path) as source:
         return {name: source.weights.tensor(name) for name in source.weights.infos}
 

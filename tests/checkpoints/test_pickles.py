@@ -19,7 +19,7 @@ from torch import nn
 
 from headlight.importers.source import open_source
 from headlight.importers.torch_file import LEGACY_HEADER
-from tests.checkpoints.opening import flat_refusal, refusal, tensors, zipped
+from tests.checkpoints.opening import flat_refusal, push_text, refusal, tensors, zipped
 from transformer.checkpoint.weights import MAX_TENSORS
 
 
@@ -33,10 +33,6 @@ class Calls:
         return self.reduced
 
 
-def text(value: str) -> bytes:
-    return b"X" + struct.pack("<I", len(value)) + value.encode()
-
-
 def programs(mark: Path) -> dict[str, tuple[bytes, str]]:
     """Pickles that make the file `mark` when they are run, and what each calls."""
     touch, make = f"touch {mark}", f"open({str(mark)!r}, 'w')"
@@ -48,11 +44,11 @@ def programs(mark: Path) -> dict[str, tuple[bytes, str]]:
         "inst": (b"(" + b"V" + touch.encode() + b"\niposix\nsystem\n.", "posix.system"),
         "obj": (b"(cposix\nsystem\nV" + touch.encode() + b"\no.", "posix.system"),
         "newobj": (
-            b"\x80\x02csubprocess\nPopen\n(]" + text("touch") + b"a" + text(str(mark)) + b"atR.",
+            b"\x80\x02csubprocess\nPopen\n(]" + push_text("touch") + b"a" + push_text(str(mark)) + b"atR.",
             "subprocess.Popen",
         ),
         "by a harmless one": (
-            b"\x80\x02ctorch._tensor\n_rebuild_from_type_v2\n(cposix\nsystem\nNX" + text(touch)[1:] + b"\x85NtR.",
+            b"\x80\x02ctorch._tensor\n_rebuild_from_type_v2\n(cposix\nsystem\nNX" + push_text(touch)[1:] + b"\x85NtR.",
             "posix.system",
         ),
         "behind weights": (pickle.dumps({"a": 1, "b": Calls(os.system, touch)}, 2), "posix.system"),
@@ -97,7 +93,7 @@ def test_a_program_is_refused_and_does_not_run(tmp_path: Path, name: str, wrap: 
 
 
 def test_the_byte_is_where_the_pickle_has_it(tmp_path: Path) -> None:
-    """As in `pickletools.dis`: the instruction that would have made the call."""
+    """The offset is that of `pickletools.dis` for the instruction that would make the call."""
     program = pickle.dumps({"weights": torch.Size([2]), "x": Calls(posix.system, "true")}, 2)
     (tmp_path / "a.pkl").write_bytes(program)
     facts = dict(refusal(tmp_path / "a.pkl").facts)
@@ -144,12 +140,12 @@ def test_facts_of_numpy_beside_the_weights_are_passed_over(tmp_path: Path) -> No
 
 
 def view(storage: str, size: int, offset: object, shape: object, strides: object) -> bytes:
-    """What `torch.save` writes of {"a": a tensor}, with these numbers in it."""
+    """Return the pickle that `torch.save` writes of {"a": a tensor}, with these numbers in it."""
     plain = pickle.dumps(
         {"a": Calls(torch._utils._rebuild_tensor_v2, "STORAGE", offset, shape, strides, False, None)}, 2
     )
     id = pickle.dumps(("storage", torch.FloatStorage, storage, "cpu", size), 2)[2:-1]
-    return plain.replace(text("STORAGE"), id + b"Q")
+    return plain.replace(push_text("STORAGE"), id + b"Q")
 
 
 @pytest.mark.parametrize(

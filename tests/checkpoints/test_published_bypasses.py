@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from headlight.importers.source import open_source
-from tests.checkpoints.opening import tarred, zipped
+from tests.checkpoints.opening import push_text, tarred, zipped
 from transformer.checkpoint.weights import Refused
 
 # Functions named in advisories on picklescan and modelscan (2024 to 2026) as reachable and not listed.
@@ -23,22 +23,19 @@ NAMES = (Path(__file__).parent / "published_names.txt").read_text().split()
 WEIGHTS = pickle.dumps({"a": 1}, 2)[2:-1]  # pushes a harmless value
 
 
-def text(value: str) -> bytes:
-    return b"X" + struct.pack("<I", len(value)) + value.encode()
-
-
 def calls(name: str, how: str = "global") -> bytes:
     """A pickle without its frame that calls `name` with one text."""
     module, _, function = name.rpartition(".")
+    package, _, inner = module.partition(".")
     named = {
         "global": f"c{module}\n{function}\n".encode(),
-        "stack global": text(module) + text(function) + b"\x93",
+        "stack global": push_text(module) + push_text(function) + b"\x93",
         # The names lie in the memo, under numbers that are not their order.
-        "memo": text(function) + b"q\x07" + text(module) + b"q\x05" + b"00" + b"h\x05h\x07\x93",
-        "dotted": text(module.partition(".")[0]) + text(f"{module.partition('.')[2]}.{function}".strip(".")) + b"\x93",
+        "memo": push_text(function) + b"q\x07" + push_text(module) + b"q\x05" + b"00" + b"h\x05h\x07\x93",
+        "dotted": push_text(package) + push_text(f"{inner}.{function}".strip(".")) + b"\x93",
         "strings": f"S'{module}'\nS'{function}'\n".encode() + b"\x93",
     }[how]
-    return named + text("touch mark") + b"\x85R"
+    return named + push_text("touch mark") + b"\x85R"
 
 
 HOWS = ("global", "stack global", "memo", "dotted", "strings")
@@ -60,7 +57,7 @@ TRICKS = {
     "a registered extension": b"\x80\x02\x82\x01)R.",
     "a persistent name": b"Pos.system\n.",
     "a persistent object": b"\x80\x02cos\nsystem\nQ.",
-    "a name with a line end": b"\x80\x04" + text("os\n") + text("system") + b"\x93" + text("touch mark") + b"\x85R.",
+    "a name with a line end": b"\x80\x04%s%s\x93%s\x85R." % tuple(map(push_text, ("os\n", "system", "touch mark"))),
     "letters that look the same": "\u0441os\nsystem\n(S'touch mark'\ntR.".encode(),
     "a long frame": b"\x80\x04\x95" + struct.pack("<Q", 2**60) + CALL + b".",
     "deep in a list": b"\x80\x02" + b"]" * 40 + CALL + b"a" * 40 + b".",

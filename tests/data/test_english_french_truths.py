@@ -10,8 +10,8 @@ import pytest
 from headlight.corpora.gold import GoldCorpus, GoldPair, split_words
 from headlight.corpora.grammars.english_french import EnglishFrench, reasons, sentences
 from headlight.corpora.grammars.english_french.lexicon import NOUNS
-from tests.french import BOTH_NUMBERS, NOUN, Agreement, listed, many, tokens
-from tests.grammar_samples import as_text
+from tests.french import BOTH_NUMBERS, NOUN, Agreement, many, tokens
+from tests.grammar_samples import as_text, listed
 
 SAMPLE = Path(__file__).parents[1] / "fixtures" / "grammars" / "english-french.txt"
 

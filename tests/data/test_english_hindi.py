@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from headlight.corpora.gold import GoldPair
-from tests.grammar_samples import as_text
+from tests.grammar_samples import as_text, listed
 from tests.hindi import (
     COPULAS,
     GENDER,
@@ -22,7 +22,6 @@ from tests.hindi import (
     adjective_ending,
     clauses,
     is_adjective,
-    listed,
     many,
     noun_of,
     read,

@@ -19,10 +19,10 @@ from tests.french import (
     PLURAL_DETERMINERS,
     SINGULAR_DETERMINERS,
     WITH_ETRE,
-    listed,
     many,
     tokens,
 )
+from tests.grammar_samples import listed
 
 CONJUGATIONS = [ETRE, AVOIR, CAN, WANT, *(verb.conjugation for verb in VERBS.values())]
 
@@ -124,7 +124,7 @@ def pairs() -> list[GoldPair]:
 
 
 def verb_group(rest: list[str]) -> tuple[set[str], str, str]:
-    """What follows a subject: the pronouns before the verb, the verb, and the next word but "pas" and adverbs."""
+    """Return the pronouns before the verb, the verb, and the next word other than "pas" and adverbs."""
     words = [word for word in rest if word not in ("ne", "n", "pas", "souvent", "toujours", "parfois")]
     place = next(place for place, word in enumerate(words) if word not in DIRECT | OTHER_CLITICS)
     return set(words[:place]), words[place], (words[place + 1 :] or [""])[0]

@@ -10,6 +10,7 @@ import pytest
 from headlight.corpora.gold import GoldPair
 from headlight.corpora.grammars.english_hindi.choices import Scene
 from headlight.corpora.grammars.english_hindi.having import liked
+from tests.grammar_samples import listed
 from tests.hindi import (
     COPULAS,
     DATIVE_PRONOUNS,
@@ -27,7 +28,6 @@ from tests.hindi import (
     ending_of,
     has_to,
     is_adjective,
-    listed,
     many,
     noun_of,
     read,

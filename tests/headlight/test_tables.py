@@ -25,7 +25,7 @@ from headlight.tables.columns import column_types, columns_of
 from headlight.tables.files import Table, write_table
 from headlight.tables.passes import trace_rows
 from headlight.tables.sentences import Row, read_rows, windows
-from tests.small import TEXTS, small_checkpoint, small_translator
+from tests.small import TEXTS, small_translator
 from transformer.checkpoint import native
 from transformer.taps import Ablate, Site
 from transformer.trace import Trace
@@ -37,13 +37,6 @@ SENTENCES = [TEXTS[0], "a girl", TEXTS[1], "two dogs are sitting", "a", TEXTS[1]
 @pytest.fixture(scope="module")
 def model() -> Translator:
     return small_translator()
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("model")
-    native.save(small_checkpoint(), path)
-    return str(path)
 
 
 @pytest.mark.parametrize("masks", ["applied", "never"])
@@ -255,11 +248,11 @@ def test_small_parts_are_joined_to_large_row_groups(tmp_path: Path, monkeypatch:
 # ---- the command ---------------------------------------------------------------------------------------------------
 
 
-def test_three_commands_three_formats(folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_three_commands_three_formats(small_folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = tmp_path / "sentences.txt"
     text.write_bytes("\n".join(["\ufeffa girl", "", "two dogs are running", "a " * 40]).encode() + b"\ntwo \xff dogs\n")
     for suffix in files.SUFFIXES:
-        assert main(["why", folder, str(text), "--out", str(tmp_path / f"why{suffix}")]) == 0
+        assert main(["why", small_folder, str(text), "--out", str(tmp_path / f"why{suffix}")]) == 0
     error = capsys.readouterr().err
     assert "of 2 sentences\n2 lines left out:\n  line 4: The sentence has 41 tokens" in error
     assert "line 5: not UTF-8 text" in error
@@ -273,21 +266,21 @@ def test_three_commands_three_formats(folder: str, tmp_path: Path, capsys: pytes
     assert list(parquet.token) == [line["token"] for line in lines] == [row["token"] for row in rows]
     assert [line["left_out"] is None for line in lines] == list(parquet.left_out.isna())
 
-    model = Translator(native.load(folder))
+    model = Translator(native.load(small_folder))
     shares = contributions(model.model, *model.encode_pair("two dogs are running"))
     source = parquet[(parquet.line == 3) & (parquet.side == "source")]
     np.testing.assert_allclose(source.contribution, shares.source.ravel(), atol=1e-6)
 
 
 def test_the_table_of_trace(
-    folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    small_folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pairs = tmp_path / "pairs.jsonl"
     pairs.write_text('{"source": "a girl", "target": "two dogs"}\n{"source": "a girl"}\n[[[\n')
-    assert main(["trace", folder, str(pairs), "--out", str(tmp_path / "heads.csv")]) == 0
+    assert main(["trace", small_folder, str(pairs), "--out", str(tmp_path / "heads.csv")]) == 0
     assert "2 lines left out:\n  line 2: missing column\n  line 3: bad JSON" in capsys.readouterr().err
     heads = pandas.read_csv(tmp_path / "heads.csv")
-    trace = Translator(native.load(folder)).trace("a girl", "two dogs")
+    trace = Translator(native.load(small_folder)).trace("a girl", "two dogs")
     assert len(heads) == 2 * 4 + 2 * 3 * 2 and set(heads.translation) == {"two dogs"}
     punctuation = np.zeros(len(trace.source), bool)
     by_hand = measure(trace.pattern("cross"), trace.masked("cross"), np.array(trace.source.special), punctuation)
@@ -296,7 +289,7 @@ def test_the_table_of_trace(
 
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a girl\n\ntwo dogs")))
     out = tmp_path / "weights.parquet"
-    assert main(["trace", folder, "--rows", "weights", "--beam", "1", "--out", str(out)]) == 0
+    assert main(["trace", small_folder, "--rows", "weights", "--beam", "1", "--out", str(out)]) == 0
     weights = pandas.read_parquet(out)
     assert set(weights.line) == {1, 3}
     sums = weights.groupby(["line", "kind", "layer", "head", "query"]).weight.sum()
@@ -319,7 +312,7 @@ def test_the_table_of_trace(
 def test_what_is_wrong_is_a_sentence(
     arguments: list[str],
     message: str,
-    folder: str,
+    small_folder: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -327,13 +320,13 @@ def test_what_is_wrong_is_a_sentence(
     monkeypatch.chdir(tmp_path)
     for name, text in (("FILE", "a girl\n"), ("EMPTY", "\n\n"), ("WRONG", "a" * 30_000)):
         (tmp_path / name).write_text(text)
-    assert main([folder if argument == "MODEL" else argument for argument in arguments]) == 1
+    assert main([small_folder if argument == "MODEL" else argument for argument in arguments]) == 1
     assert message in capsys.readouterr().err
     assert not list(tmp_path.glob("table*"))
 
 
 def test_a_table_of_a_live_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What `attention_of` gives has tests of its own; here each sentence is given to it, and its trace written."""
+    """`attention_of` has tests of its own; here each sentence is passed to it, and its trace is written."""
     model = small_translator()
     monkeypatch.setattr("headlight.tables.passes.attention_of", lambda live, tokenizer, text, target: live.trace(text))
     traces: list[Trace] = list(headlight.watch_over(model, None, SENTENCES[:2]))

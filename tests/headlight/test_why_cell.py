@@ -14,21 +14,13 @@ from headlight.analysis.why.score_words import score_sentences, writer_name
 from headlight.cli.verbs import main
 from tests.small import TEXTS, small_checkpoint
 from transformer import Translator
-from transformer.checkpoint import native
 from transformer.taps import Site
 
 TARGET = "two dogs are running"
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("models") / "small"
-    native.save(small_checkpoint(), path)
-    return str(path)
-
-
-def test_a_cell_is_explained_by_words_or_by_numbers(folder: str, capsys: pytest.CaptureFixture[str]) -> None:
-    command = ["why", folder, TEXTS[0], "--target", TARGET, "--cell", "cross.3.2"]
+def test_a_cell_is_explained_by_words_or_by_numbers(small_folder: str, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["why", small_folder, TEXTS[0], "--target", TARGET, "--cell", "cross.3.2"]
     assert main([*command, "dogs", "girl"]) == 0
     cell = json.loads(capsys.readouterr().out)["cell"]
     translator = Translator(small_checkpoint())
@@ -60,10 +52,10 @@ def test_a_cell_is_explained_by_words_or_by_numbers(folder: str, capsys: pytest.
     ],
 )
 def test_what_is_wrong_is_a_sentence(
-    arguments: list[str], message: str, folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], message: str, small_folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     target = [] if "--out" in arguments else ["--target", TARGET]
-    assert main(["why", folder, "a girl on a bench .", *target, *arguments]) == 1
+    assert main(["why", small_folder, "a girl on a bench .", *target, *arguments]) == 1
     assert message in capsys.readouterr().err
 
 

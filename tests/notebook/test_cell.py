@@ -2,7 +2,6 @@
 
 import base64
 import gzip
-import json
 import re
 from dataclasses import replace
 from typing import Any
@@ -18,31 +17,12 @@ from headlight.notebook import view as module
 from headlight.notebook.payload import WEIGHT_STEPS, cell_payload, weights_message
 from headlight.notebook.saved import saved_html
 from tests.small import small_translator
+from tests.unpacked import unpacked
 from transformer import Trace
-
-TYPES = {"uint8": np.uint8, "float32": np.float32}
-
-
-def unpacked(message: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Header and arrays, by the layout that packing.py documents."""
-    size = int.from_bytes(message[:4], "little")
-    header = json.loads(message[4 : 4 + size])
-    arrays = {
-        one["name"]: np.frombuffer(
-            message, TYPES[one["dtype"]], count=int(np.prod(one["shape"])), offset=4 + size + one["at"]
-        ).reshape(one["shape"])
-        for one in header["arrays"]
-    }
-    return header, arrays
 
 
 def weights_in(arrays: dict[str, np.ndarray], unit: float, prefix: str = "") -> np.ndarray:
     return (arrays[f"{prefix}high"] * 256.0 + arrays[f"{prefix}low"]) * unit
-
-
-@pytest.fixture(scope="module")
-def trace() -> Trace:
-    return small_translator().trace("two dogs are running .", target="a little girl")
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,6 @@ import torch
 import headlight
 from headlight.notebook import Selected, View
 from headlight.notebook.arrays import UNKNOWN_LABEL, trace_of
-from tests.small import small_translator
 from transformer import Trace
 
 SOURCE, TARGET = ["[CLS]", "▁sky", "sc", "raper"], ["<s>", "▁gratte", "-"]
@@ -27,11 +26,6 @@ def attention(layers: int, heads: int, queries: int, keys: int, causal: bool = F
 
 
 ENCODER, DECODER, CROSS = attention(2, 3, 4, 4), attention(1, 2, 3, 3, causal=True), attention(1, 2, 3, 4)
-
-
-@pytest.fixture(scope="module")
-def trace() -> Trace:
-    return small_translator().trace("two dogs are running .", target="a little girl")
 
 
 @pytest.mark.parametrize("absent", [["anywidget"], ["anywidget", "IPython", "traitlets"]])

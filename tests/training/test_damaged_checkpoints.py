@@ -1,8 +1,7 @@
-"""Whatever is damaged in a checkpoint, the run goes on to the same weights, or a sentence says what works."""
+"""A run with a damaged checkpoint ends with the same weights, or a message says how to proceed."""
 
 from __future__ import annotations
 
-import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +13,8 @@ from headlight.runs import RunFolder, extend, resume, status, work
 from headlight.runs.steer import claim
 from tests.damage import (
     DAMAGES,
-    END,
-    LAST,
+    LAST_STEP,
+    PAUSED_STEP,
     Damage,
     as_older_versions_wrote_it,
     assert_ends_as,
@@ -28,7 +27,7 @@ from tests.damage import (
     repair_only,
     wrong_shapes,
 )
-from tests.small_run import lines
+from tests.small_run import launch_here, lines
 
 pytestmark = pytest.mark.slow  # hundreds of damaged runs
 
@@ -43,7 +42,7 @@ def test_a_damaged_checkpoint_costs_the_updates_since_the_one_before(
 ) -> None:
     if older:
         as_older_versions_wrote_it(run)
-    path = run.checkpoint(LAST) / name
+    path = run.checkpoint(PAUSED_STEP) / name
     if not path.exists() or (older and damage is huge and name == "optimizer.safetensors"):
         pytest.skip("older versions had no such file, or nothing that tells a huge number from a right one")
     damage(path)
@@ -52,7 +51,7 @@ def test_a_damaged_checkpoint_costs_the_updates_since_the_one_before(
     if name not in STATE if older else name == "files.json":  # it goes on from what is damaged
         assert work(run.path) == "finished"
         assert_ends_as(run, quiet)
-        assert [line["step"] for line in lines(run)] == list(range(1, END + 1))
+        assert [line["step"] for line in lines(run)] == list(range(1, LAST_STEP + 1))
         assert not status(run.path).damaged
         look_at(run)
         return
@@ -61,18 +60,18 @@ def test_a_damaged_checkpoint_costs_the_updates_since_the_one_before(
     repairs = " ".join(run_status.repairs)
     assert "step-0000014 is damaged" in repairs and "goes on from step 12" in repairs and name in repairs
     assert all(text in run.log.read_text() for text in run_status.repairs)
-    aside = run.checkpoints / f"{run.checkpoint(LAST).name}.damaged"
+    aside = run.checkpoints / f"{run.checkpoint(PAUSED_STEP).name}.damaged"
     assert left is None or (aside / name).read_bytes() == left
     assert run.steps()[-1] == 12 and not run_status.damaged
 
 
 @pytest.mark.parametrize("name", STATE)
 def test_the_updates_that_are_made_again_are_the_same(run: RunFolder, quiet: RunFolder, name: str) -> None:
-    noise(run.checkpoint(LAST) / name)
+    noise(run.checkpoint(PAUSED_STEP) / name)
     look_into(run)
     assert work(run.path) == "finished"
     assert_ends_as(run, quiet)
-    assert [line["step"] for line in lines(run)] == list(range(1, END + 1))
+    assert [line["step"] for line in lines(run)] == list(range(1, LAST_STEP + 1))
     look_into(run)
 
 
@@ -81,10 +80,10 @@ def test_an_empty_folder_with_a_huge_number_is_no_checkpoint(run: RunFolder, qui
     (run.checkpoints / f"step-{'9' * 40}").write_text("")
     (run.checkpoints / "step-15").mkdir()
     run_status = status(run.path)
-    assert run_status.saved_step == LAST and "goes on from step 14" in run_status.advice
+    assert run_status.saved_step == PAUSED_STEP and "goes on from step 14" in run_status.advice
     assert any("step-9999999 in checkpoints/ is damaged" in text for text in run_status.damaged)
     look_into(run)
-    extend(run.path, END, launcher=lambda folder: os.getpid())  # was "has made 9,999,999 steps already"
+    extend(run.path, LAST_STEP, launcher=launch_here)  # was "has made 9,999,999 steps already"
     run.status.unlink()
     assert work(run.path) == "finished"
     assert_ends_as(run, quiet)
@@ -96,7 +95,7 @@ def test_without_a_whole_checkpoint_the_run_says_so_and_begins_again(run: RunFol
         cut(path / "optimizer.safetensors")
     look_into(run)
     with pytest.raises(ValueError, match="no intact checkpoint"):
-        extend(run.path, 2 * END)
+        extend(run.path, 2 * LAST_STEP)
     assert work(run.path) == "crashed"
     run_status = status(run.path)
     assert "No checkpoint is intact" in run_status.cause and "Resume the run once more" in run_status.cause
@@ -113,9 +112,9 @@ def small_recipe_from(run: RunFolder, start: Path) -> Any:
 
 
 def test_a_run_does_not_start_from_a_damaged_checkpoint(run: RunFolder) -> None:
-    cut(run.checkpoint(LAST) / "model.safetensors")
+    cut(run.checkpoint(PAUSED_STEP) / "model.safetensors")
     with pytest.raises(ValueError, match="model.safetensors"):
-        claim(small_recipe_from(run, run.checkpoint(LAST)), run.path.parent / "other")
+        claim(small_recipe_from(run, run.checkpoint(PAUSED_STEP)), run.path.parent / "other")
     assert not (run.path.parent / "other").exists()
     assert claim(small_recipe_from(run, run.checkpoint(12)), run.path.parent / "other").start.is_dir()
 
@@ -126,10 +125,10 @@ def test_a_finished_run_gets_its_end_back(quiet: RunFolder, tmp_path: Path, dama
     run = RunFolder(tmp_path / "run")
     with pytest.raises(ValueError, match="has finished"):
         resume(run.path)
-    damage(run.checkpoint(END) / "model.safetensors")
+    damage(run.checkpoint(LAST_STEP) / "model.safetensors")
     assert "Resume it" in status(run.path).advice
     look_at(run)
-    resume(run.path, launcher=lambda folder: os.getpid())
+    resume(run.path, launcher=launch_here)
     assert work(run.path) == "finished"
     assert_ends_as(run, quiet)
     with pytest.raises(ValueError, match="has finished"):

@@ -1,9 +1,8 @@
-"""Whatever is damaged beside the checkpoints of a run, it is rebuilt from what is intact, and the run goes on."""
+"""Damaged files beside the checkpoints of a run are rebuilt from intact ones, and the run goes on."""
 
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import shutil
 from pathlib import Path
@@ -15,8 +14,8 @@ from headlight.runs import RunFolder, export, resume, status, work
 from headlight.runs.folder import CORPUS_FILES
 from tests.damage import (
     DAMAGES,
-    END,
-    LAST,
+    LAST_STEP,
+    PAUSED_STEP,
     Damage,
     another_kind,
     as_older_versions_wrote_it,
@@ -28,14 +27,11 @@ from tests.damage import (
     missing,
     noise,
     repair_only,
+    zeros,
 )
-from tests.small_run import lines
+from tests.small_run import launch_here, lines
 
 pytestmark = pytest.mark.slow  # hundreds of damaged runs
-
-
-def zeros(path: Path) -> None:
-    path.write_bytes(bytes(path.stat().st_size))
 
 
 def torn_in_the_middle(path: Path) -> None:
@@ -53,8 +49,8 @@ def test_metrics_lose_the_lines_that_are_lost_and_no_others(run: RunFolder, quie
     assert_ends_as(run, quiet)
     undisturbed = {line["step"]: line for line in lines(quiet)}
     metrics = lines(run)
-    assert len(metrics) == known + END - whole and all(line == undisturbed[line["step"]] for line in metrics)
-    assert f"metrics.jsonl lacks {whole - known:,} of the {LAST:,} steps" in " ".join(status(run.path).repairs)
+    assert len(metrics) == known + LAST_STEP - whole and all(line == undisturbed[line["step"]] for line in metrics)
+    assert f"metrics.jsonl lacks {whole - known:,} of the {PAUSED_STEP:,} steps" in " ".join(status(run.path).repairs)
     if left and damage is not cut:
         assert (run.path / "metrics.jsonl.damaged").read_bytes() == left
 
@@ -97,7 +93,7 @@ def test_a_corpus_that_is_gone_twice_can_be_put_back(run: RunFolder, quiet: RunF
     try:
         assert work(run.path) == "crashed"
         run_status = status(run.path)
-        assert f"Put back {source}" in run_status.cause and run_status.saved_step == LAST
+        assert f"Put back {source}" in run_status.cause and run_status.saved_step == PAUSED_STEP
     finally:
         hidden.rename(source)
     assert work(run.path) == "finished"
@@ -140,7 +136,7 @@ def test_without_any_recipe_the_sentence_leads_to_a_new_run(run: RunFolder, monk
     command = json.loads((Path(start) / "card.json").read_text())["command"]
     out = run.path.parent / "again"
     words = [str(out) if word == "RUN" else word for word in shlex.split(command)[3:]]
-    monkeypatch.setattr("headlight.runs.steer.spawn", lambda folder: os.getpid())
+    monkeypatch.setattr("headlight.runs.steer.spawn", launch_here)
     assert main([*words, "--start", start, "--detach"]) == 0
     assert work(out) == "finished"
 
@@ -152,7 +148,8 @@ def test_a_damaged_status_is_a_crash_that_goes_on(run: RunFolder, quiet: RunFold
     damage(run.status)
     look_at(run)
     run_status = status(run.path)
-    assert (run_status.state, run_status.step, run_status.steps) in (("crashed", LAST, END), ("paused", LAST, END))
+    assert run_status.state in ("crashed", "paused")
+    assert (run_status.step, run_status.steps) == (PAUSED_STEP, LAST_STEP)
     assert work(run.path) == "finished"
     assert_ends_as(run, quiet)
 
@@ -173,7 +170,7 @@ def test_links_that_lead_nowhere_are_made_again(run: RunFolder, name: str, wrong
     assert main(["describe", str(link)]) in (0, 1)
     export(run.path, run.path.parent / "shipped", score=False)
     repair_only(run)
-    steps = {"last": LAST, "best": 10}
+    steps = {"last": PAUSED_STEP, "best": 10}
     assert (run.checkpoints / name).resolve() == run.checkpoint(steps[name]).resolve()
     if wrong == "folder":
         assert (run.checkpoints / f"{name}.damaged" / "mine").exists()

@@ -40,9 +40,12 @@ def page_at(page: str, **query: str) -> AppTest:
     return app
 
 
-def open_page(page: str, **query: str) -> AppTest:
-    """Return the page at an address, run without an error."""
-    return ran(page_at(page, **query))
+def open_page(page: str, *expanded: str, **query: str) -> AppTest:
+    """Return the page at an address, run without an error; the expanders of these keys are open."""
+    app = page_at(page, **query)
+    for key in expanded:
+        app.session_state[key] = True
+    return ran(app)
 
 
 def ran(app: AppTest) -> AppTest:

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from headlight.analysis.network import crossing
 from headlight.analysis.recurrence import by_distance
 from headlight.formatting import brief
-from tests.ui.pages import captions, page_at, ran
+from tests.ui.pages import captions, open_page
 from transformer import Translator
 from ui.anatomy.norms import GRADIENT_NORMS_FILE, measured
 from ui.anatomy.passes import GAINS, STEPS
@@ -20,10 +20,7 @@ TARGET = "une petite fille"
 
 
 def opened(*expanders: str, **query: str) -> AppTest:
-    app = page_at("anatomy", **{"model": "a-small", "text": "two dogs", "target": TARGET, **query})
-    for key in expanders:
-        app.session_state[key] = True
-    return ran(app)
+    return open_page("anatomy", *expanders, **{"model": "a-small", "text": "two dogs", "target": TARGET, **query})
 
 
 @pytest.mark.parametrize("part", ["attention-norm", "ff-norm", "norm"])

@@ -5,7 +5,7 @@ from pathlib import Path
 from headlight.analysis.network import PART_NAMES, network
 from headlight.teaching.exercises import FOLDER
 from tests.small import small_translator
-from tests.ui.pages import page_at, ran, save_small
+from tests.ui.pages import open_page, save_small
 from ui.anatomy.exercises import files, title
 
 
@@ -23,8 +23,6 @@ def test_every_part_has_exercises_that_are_there() -> None:
 
 def test_the_menu_says_how_to_check(shelves: Path) -> None:
     save_small(shelves)
-    app = page_at("anatomy")
-    app.session_state["write"] = True
-    ran(app)
+    app = open_page("anatomy", "write")
     assert [code.value for code in app.code] == ["python -m headlight check attend.py"]
     assert [button.proto.label for button in app.get("download_button")] == ["attend.py", "multi_head.py", "masks.py"]

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from functools import partial
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
-from headlight import checkpoints
 from headlight.analysis.stream import stream, stream_sizes
 from headlight.formatting import three_digits
 from headlight.teaching.mistakes import break_translator
-from tests.small import TEXTS, small_checkpoint, small_translator
-from tests.ui.pages import captions, page_at, ran
+from tests.small import TEXTS, small_translator
+from tests.ui.pages import captions, open_page
 from ui.widgets.text import literal
 
-
-@pytest.fixture(autouse=True)
-def shelf(shelves: Path) -> None:
-    checkpoints.save(small_checkpoint(), shelves / "checkpoints" / "small")
+pytestmark = pytest.mark.usefixtures("small_model")
 
 
-def opened(**query: str) -> AppTest:
-    app = page_at("attention", model="small", text=TEXTS[0], **query)
-    app.session_state["left-out"] = True
-    return ran(app)
+opened = partial(open_page, "attention", "left-out", model="small", text=TEXTS[0])
 
 
 @pytest.mark.parametrize("name", ["no-residual", "no-norms"])

@@ -4,30 +4,20 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from headlight import checkpoints
 from headlight.analysis.word_alignment import word_alignment
 from headlight.cli.verbs import main
-from tests.small import TEXTS, small_checkpoint, small_translator
-from tests.ui.pages import captions, page_at, ran
+from tests.small import TEXTS, small_translator
+from tests.ui.pages import captions, open_page, ran
 
-
-@pytest.fixture(autouse=True)
-def folder(shelves: Path) -> Path:
-    path = shelves / "checkpoints" / "small"
-    checkpoints.save(small_checkpoint(), path)
-    return path
-
-
-def opened(**query: str) -> AppTest:
-    app = page_at("attention", model="small", text=TEXTS[0], target=TEXTS[1], **query)
-    app.session_state["word-alignment"] = True
-    return ran(app)
+pytestmark = pytest.mark.usefixtures("small_model")
+opened = partial(open_page, "attention", "word-alignment", model="small", text=TEXTS[0], target=TEXTS[1])
 
 
 def expected(*heads: tuple[int, int], shifted: bool = False) -> str:
@@ -53,16 +43,16 @@ def test_the_chosen_head_aligns_where_nothing_was_measured() -> None:
     assert not opened(kind="encoder", layer="2", head="1").code
 
 
-def test_the_measured_sum_aligns_in_its_rows_and_the_chosen_head_on_demand(folder: Path, tmp_path: Path) -> None:
+def test_the_measured_sum_aligns_in_its_rows_and_the_chosen_head_on_demand(small_model: Path, tmp_path: Path) -> None:
     for side in ("source", "target"):
         (tmp_path / side).write_text("".join(f"{text}\n" for text in TEXTS[:3]))
     (tmp_path / "gold").write_text("0-0 1-1\n" * 3)
     data = f"{tmp_path / 'source'},{tmp_path / 'target'}"
-    command = ["align", str(folder), "--data", data, "--gold", str(tmp_path / "gold"), "--out"]
-    assert main([*command, str(folder / "align.json")]) == 0
-    facts = json.loads((folder / "align.json").read_text())
+    command = ["align", str(small_model), "--data", data, "--gold", str(tmp_path / "gold"), "--out"]
+    assert main([*command, str(small_model / "align.json")]) == 0
+    facts = json.loads((small_model / "align.json").read_text())
     facts["best_sum"] |= {"heads": [{"layer": 3, "head": 2}, {"layer": 1, "head": 1}], "row": "read"}
-    (folder / "align.json").write_text(json.dumps(facts))
+    (small_model / "align.json").write_text(json.dumps(facts))
     app = opened(kind="cross", layer="2", head="1")
     assert [code.value for code in app.code] == [expected((2, 1), (0, 0), shifted=True)]
     assert "cross 3.2 and cross 1.1 in the next row" in captions(app)
@@ -72,7 +62,7 @@ def test_the_measured_sum_aligns_in_its_rows_and_the_chosen_head_on_demand(folde
     assert [code.value for code in ran(app).code] == [expected((1, 0))]
     # A measurement of other weights, or of heads that there are not, is not used.
     for wrong in ({"model": "0" * 64}, {"best_sum": facts["best_sum"] | {"heads": [{"layer": 9, "head": 1}]}}):
-        (folder / "align.json").write_text(json.dumps(facts | wrong))
+        (small_model / "align.json").write_text(json.dumps(facts | wrong))
         assert [code.value for code in opened(kind="cross", layer="2", head="1").code] == [expected((1, 0))]
 
 

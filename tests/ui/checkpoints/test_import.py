@@ -1,4 +1,4 @@
-"""What is brought lies on the disk for as long as it is wanted; long work can be watched and stopped."""
+"""Uploads stay on the disk as long as they are used; jobs report their progress and can be cancelled."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import gc
 import io
 import os
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -14,19 +13,12 @@ import pytest
 from headlight.importers.bundle import safetensors_bundle, zip_folder
 from headlight.importers.questions import Answers
 from tests.ui.checkpoints.conftest import HOSTILE
+from tests.ui.state.threads import finish
 from transformer import load
 from transformer.checkpoint.weights import Refused
 from ui.checkpoints import exports, import_, keeping, uploads
 from ui.state import models
 from ui.state.jobs import Cancelled, Job, Progress
-
-
-def finished(job: Job[object]) -> Job[object]:
-    end = time.monotonic() + 30
-    while not job.done and time.monotonic() < end:
-        time.sleep(0.01)
-    assert job.done
-    return job
 
 
 def test_an_upload_goes_with_whoever_brought_it(shelf: Path) -> None:
@@ -70,15 +62,15 @@ def test_a_job_tells_how_far_it_is_and_stops() -> None:
     job = Job(work)
     assert seen.wait(30) and (job.share, job.doing, job.done) == (0.5, "Halfway", False)
     go.set()
-    assert finished(job).result == "made"  # type: ignore[arg-type]
+    assert finish(job).result == "made"
     go.clear(), seen.clear()
     stopped = Job(work)
     assert seen.wait(30)
     stopped.cancel()
     go.set()
-    assert isinstance(finished(stopped).error, Cancelled)  # type: ignore[arg-type]
+    assert isinstance(finish(stopped).error, Cancelled)
     refused = Job(lambda progress: int("x"))
-    assert isinstance(finished(refused).error, ValueError)  # type: ignore[arg-type]
+    assert isinstance(finish(refused).error, ValueError)
 
 
 def test_names_of_models(shelf: Path) -> None:

@@ -23,6 +23,7 @@ from headlight.cli.verbs import main
 from headlight.corpora.corpora import Corpus, GoldCorpus, open_split
 from headlight.corpora.truth import KnownPair, known_pairs
 from tests.small import small_checkpoint
+from tests.ui.state.threads import finish
 from ui.attention.faithful import over_corpus
 from ui.heads import body, waiting
 from ui.heads.corpus import FILE, UPLOAD, ChosenCorpus, choices, counts, suited
@@ -175,7 +176,7 @@ def test_a_measurement_is_made_once_and_only_the_latest_are_kept(now: list[float
     now[0] += PAGE_POLL_SECONDS + 1
     for number in range(1, MAX_STORED_JOBS + 1):
         last = jobs.get("heads", request(number), do)
-    wait(last)
+    finish(last)
     assert jobs.get("heads", request(0), do) is not first
 
 
@@ -196,12 +197,12 @@ def test_what_nobody_waits_for_any_more_ends(now: list[float]) -> None:
     now[0] += PAGE_POLL_SECONDS + 1
     for number in range(1, MAX_STORED_JOBS + 1):
         jobs.get("heads", request(number), lambda progress: None)
-    wait(job)
+    finish(job)
     assert job.result is None
 
 
 def test_more_pages_than_places_all_get_what_they_wait_for(now: list[float]) -> None:
-    """Each looks again and again how far its own is; none is cancelled for another, which would begin it anew."""
+    """Each page polls its own job; no job is cancelled for another page, which would start it again."""
     jobs, begun = Jobs(), [Event() for _ in range(MAX_STORED_JOBS + 5)]
     waited = [jobs.get("heads", request(number), endless(event)) for number, event in enumerate(begun)]
     for _ in range(3):
@@ -210,24 +211,24 @@ def test_more_pages_than_places_all_get_what_they_wait_for(now: list[float]) -> 
             jobs.keep_alive("heads", request(number))
     assert [jobs.get("heads", request(number), endless(event)) for number, event in enumerate(begun)] == waited
     now[0] += PAGE_POLL_SECONDS + 1
-    wait(jobs.get("heads", request(-1), lambda progress: progress(0, "")) and waited[0])
+    finish(jobs.get("heads", request(-1), lambda progress: progress(0, "")) and waited[0])
 
 
 def test_what_was_brought_outlives_any_number_of_others(now: list[float]) -> None:
-    """It is on no disk: a page that asks for it again, as every rerun does, would wait for it to be made again."""
+    """It is not stored on the disk: every rerun of its page would have to compute it again."""
     jobs = Jobs()
     private_job = jobs.get("heads", request(0), lambda progress: 1, is_private=True)
-    wait(private_job)
+    finish(private_job)
     for number in range(1, 3 * MAX_STORED_JOBS):
         now[0] += PAGE_POLL_SECONDS + 1
-        wait(jobs.get("heads", request(number), lambda progress: 1))
+        finish(jobs.get("heads", request(number), lambda progress: 1))
     assert jobs.get("heads", request(0), lambda progress: 2, is_private=True) is private_job
 
 
 def test_what_was_brought_ends_and_is_let_go_when_nobody_looks(now: list[float]) -> None:
     begun, jobs = Event(), Jobs()
     shared_job = jobs.get("heads", request(0), lambda progress: 1)
-    wait(shared_job)
+    finish(shared_job)
     private_job = jobs.get("heads", request(1), endless(begun), is_private=True)
     assert begun.wait(20)
     now[0] += UNSEEN_SECONDS - 1
@@ -237,19 +238,19 @@ def test_what_was_brought_ends_and_is_let_go_when_nobody_looks(now: list[float])
     assert jobs.get("heads", request(1), endless(begun), is_private=True) is private_job and not private_job.done
     now[0] += UNSEEN_SECONDS + 1
     jobs.sweep()
-    wait(private_job)
+    finish(private_job)
     assert private_job.result is None
     assert jobs.get("heads", request(1), lambda progress: 2, is_private=True) is not private_job
     assert jobs.get("heads", request(0), lambda progress: 3) is shared_job
 
 
 def test_a_page_that_stays_open_keeps_what_was_brought(now: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is clicked for an hour: what keeps the page's two measurements is what it does by itself."""
+    """Nothing is clicked for an hour: the page's own polling keeps its two measurements."""
     jobs, jobs_by_kind = Jobs(), dict[str, Job[object]]()
     monkeypatch.setattr(waiting, "JOBS", jobs)
     for kind in ("heads", "history"):
         jobs_by_kind[kind] = jobs.get(kind, request(0), lambda progress: 1, is_private=True)
-        wait(jobs_by_kind[kind])
+        finish(jobs_by_kind[kind])
     for _ in range(30):
         now[0] += waiting.KEEP_ALIVE_SECONDS
         waiting.mark_in_use.__wrapped__(body.requests_by_kind(request(0)))  # what the browser asks for again and again
@@ -266,20 +267,13 @@ def test_what_goes_wrong_is_logged_but_not_what_somebody_brought(caplog: pytest.
         return do
 
     jobs = Jobs()
-    wait(jobs.get("heads", request(0), fails(ValueError("private.tsv is not a corpus"))))
+    finish(jobs.get("heads", request(0), fails(ValueError("private.tsv is not a corpus"))))
     assert not caplog.records
-    wait(jobs.get("heads", request(1), fails(RuntimeError("broken"))))
-    wait(jobs.get("history", request(2), fails(ValueError("another network"))))
+    finish(jobs.get("heads", request(1), fails(RuntimeError("broken"))))
+    finish(jobs.get("history", request(2), fails(ValueError("another network"))))
     assert [record.getMessage() for record in caplog.records] == [
         "the heads could not be measured", "the history could not be measured",
     ]  # fmt: skip
-
-
-def wait(job: Job[object]) -> None:
-    deadline = time.monotonic() + 20
-    while not job.done and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert job.done
 
 
 def test_only_as_many_sentences_are_offered_as_there_are() -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
+from ui.state.jobs import Job
 from ui.state.queue import Turns
 
 
@@ -27,11 +29,17 @@ def start_threads(*acts: Callable[[], object]) -> list[threading.Thread]:
     return threads
 
 
-def until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 10
+def until(condition: Callable[[], bool], seconds: float = 10) -> None:
+    end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it never came to that"
         time.sleep(0.002)
+
+
+def finish(job: Job[Any]) -> Job[Any]:
+    """Wait until a job is done; return it."""
+    until(lambda: job.done, seconds=30)
+    return job
 
 
 def join_threads(threads: list[threading.Thread]) -> None:

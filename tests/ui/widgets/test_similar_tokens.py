@@ -14,7 +14,7 @@ from headlight.analysis.similar import SimilarToken, TokenSite, index, open_inde
 from headlight.analysis.similar.token_index import MarkedSentence
 from headlight.formatting import signed
 from tests.small import TEXTS, small_checkpoint
-from tests.ui.pages import page_at, ran
+from tests.ui.pages import open_page, ran
 from transformer.taps import Ablate, Site
 from ui.widgets.similar_tokens import groups_html
 
@@ -27,17 +27,13 @@ CROSS = {"kind": "cross", "layer": "2", "head": "1"}
 
 
 @pytest.fixture(autouse=True)
-def small(shelves: Path) -> Path:
-    folder = shelves / "checkpoints" / "small"
-    checkpoints.save(small_checkpoint(), folder)
-    index(folder, PAIRS, folder / "similar", corpus="three *pairs*", sites=["encoder.2"])
-    return folder
+def small(small_model: Path) -> Path:
+    index(small_model, PAIRS, small_model / "similar", corpus="three *pairs*", sites=["encoder.2"])
+    return small_model
 
 
 def opened(page: str = "attention", **query: str) -> AppTest:
-    app = page_at(page, model="small", text=TEXTS[0], target=TEXTS[1], **query)
-    app.session_state["similar-places"] = True
-    return ran(app)
+    return open_page(page, "similar-places", model="small", text=TEXTS[0], target=TEXTS[1], **query)
 
 
 def places(app: AppTest) -> list[tuple[str, str]]:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from headlight import checkpoints
 from headlight.analysis.stream import stream
 from headlight.analysis.why.alti import heads_of
 from headlight.analysis.why.residual_parts import Writer
@@ -17,8 +15,8 @@ from headlight.analysis.why.score_parts import Relative, score_parts_of
 from headlight.analysis.why.score_words import score_sentences
 from headlight.charts.score_parts import pair_matrix
 from headlight.formatting import probability_text, signed
-from tests.small import TEXTS, small_checkpoint, small_translator
-from tests.ui.pages import page_at, ran
+from tests.small import TEXTS, small_translator
+from tests.ui.pages import open_page, ran
 from transformer.taps import Ablate, Site
 from ui.widgets.text import literal
 from ui.widgets.why_there import brief_name
@@ -26,15 +24,11 @@ from ui.widgets.why_there import brief_name
 CELL = {"kind": "cross", "layer": "2", "head": "1"}
 
 
-@pytest.fixture(autouse=True)
-def shelf(shelves: Path) -> None:
-    checkpoints.save(small_checkpoint(), shelves / "checkpoints" / "small")
+pytestmark = pytest.mark.usefixtures("small_model")
 
 
 def opened(page: str, **query: str) -> AppTest:
-    app = page_at(page, model="small", text=TEXTS[0], target=TEXTS[1], **query)
-    app.session_state["why-there"] = True
-    return ran(app)
+    return open_page(page, "why-there", model="small", text=TEXTS[0], target=TEXTS[1], **query)
 
 
 def markdown(app: AppTest) -> str:
