@@ -36,7 +36,7 @@ def alone(src: Tensor, row: int) -> Tensor:
 
 
 def read(model: Transformer, src: Tensor, ids: tuple[int, ...] | list[int], tap=None) -> Tensor:
-    """What one full pass says of each of `ids`, given those before it: [T, V]."""
+    """Return the log-probabilities of each of `ids` given those before it, by one full pass: [T, V]."""
     with torch.no_grad():
         return model(src, torch.tensor([[SOS, *ids[:-1]]]), tap)[0].log_softmax(-1)
 

@@ -1,4 +1,4 @@
-"""A visitor without a browser who uses every widget of a page, and says in each what no widget of that page offers."""
+"""A visitor without a browser that uses every widget of a page and also sends values that the widgets do not offer."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from streamlit.proto.Delta_pb2 import Delta
 
 from tools.streamlit_client import PageSession
 
-MOST = 2  # of the choices that a widget offers
-TYPED = 4  # of the texts, into a box
+MAX_OPTIONS = 2  # chosen of each widget
+MAX_TEXTS = 4  # typed into each text box
 
-# What the app's own components may say, and what none of them ever says; "?" stands for each hostile text.
-PICKS: list[Any] = [
+# Events of the app's own components, valid and forged; "?" stands for the first text that the visitor sends.
+COMPONENT_EVENTS: list[Any] = [
     *([0, 0], [1, 1], 0, "?", {"open": "?"}, {"bring": True}, {"compare": ["?", "?"]}, {"tick": ["?"]}),
     *({"head": [0, 0], "measure": "entropy"}, {"step": 0}, {"path": "?"}, ["?", "?"]),
 ]
@@ -24,56 +24,58 @@ PICKS: list[Any] = [
 
 @dataclass
 class Visitor:
-    """`texts` are what it types and sends; what it used already, on the same page, it leaves alone."""
+    """A client that sends `texts` and notes which of the `watched` texts the pages show."""
 
     texts: list[str]
-    words: list[str]  # what it would like to read
-    used: set[tuple[str, ...]] = field(default_factory=set)
-    read: set[str] = field(default_factory=set)  # those of the words that stood on a page
+    watched: list[str]
+    used: set[tuple[str, ...]] = field(default_factory=set)  # pages and widgets, each of which is used once
+    seen: set[str] = field(default_factory=set)  # the watched texts that a page has shown
 
-    async def use_all(self, session: PageSession, page: str, most: int = 200) -> None:
-        """Runs the page, and uses what is on it, and what comes up by that, until there is nothing new."""
+    async def use_all(self, session: PageSession, page: str, max_widgets: int = 200) -> None:
+        """Run the page and use its widgets, those that appear meanwhile included, until all have been used."""
         await session.run()
         self.look(session)
         home = session.script
-        for _ in range(most):
-            unused = next(((w, d) for w, d in widgets(session) if _place(page, *w[:2]) not in self.used), None)
+        for _ in range(max_widgets):
+            unused = next(((w, d) for w, d in widgets(session) if _widget_key(page, *w[:2]) not in self.used), None)
             if unused is None:
                 return
             (kind, name, id), delta = unused
-            self.used.add(_place(page, kind, name))
+            self.used.add(_widget_key(page, kind, name))
             for state in self.states(kind, id, delta):
                 await session.run(state, fragment=delta.fragment_id)
                 self.look(session)
-                if session.script != home:  # another page, whose turn comes
+                if session.script != home:  # the widget led to another page: return
                     session.script = home
                     await session.run()
-        raise AssertionError(f"The page {page} has no end of widgets.")
+        raise AssertionError(f"The page {page} still has unused widgets after {max_widgets}.")
 
     def look(self, session: PageSession) -> None:
+        """Note the watched texts that the page shows."""
         for delta in session.elements.values():
             content = delta.SerializeToString()
-            self.read.update(word for word in self.words if word.encode() in content)
+            self.seen.update(text for text in self.watched if text.encode() in content)
 
     def states(self, kind: str, id: str, delta: Delta) -> Iterator[dict[str, Any]]:
-        """What is sent of a widget: some of its choices, and then what it does not offer."""
+        """Yield the widget states to send: some of the options that it offers, and texts that it does not offer."""
         widget = getattr(delta.new_element, kind, None)
         match kind:
             case "text_input" | "text_area":
-                yield from ({"id": id, "string_value": text} for text in self.texts[:TYPED])
+                yield from ({"id": id, "string_value": text} for text in self.texts[:MAX_TEXTS])
             case "selectbox" | "radio":
-                yield from ({"id": id, "string_value": text} for text in [*self.texts[:1], *widget.options[:MOST]])
+                options = [*self.texts[:1], *widget.options[:MAX_OPTIONS]]
+                yield from ({"id": id, "string_value": text} for text in options)
             case "multiselect" | "button_group":
-                options = [getattr(option, "content", option) for option in widget.options[:MOST]]
+                options = [getattr(option, "content", option) for option in widget.options[:MAX_OPTIONS]]
                 yield from ({"id": id, "string_array_value": {"data": [text]}} for text in [*self.texts[:1], *options])
             case "checkbox" | "popover" | "expandable" | "dialog":
                 yield from ({"id": id, "bool_value": value} for value in (False, True))
             case "button" | "download_button":
                 yield {"id": id, "trigger_value": True}
             case "menu_button":
-                yield from ({"id": id, "string_trigger_value": {"data": text}} for text in widget.options[:MOST])
+                yield from ({"id": id, "string_trigger_value": {"data": text}} for text in widget.options[:MAX_OPTIONS])
             case "slider" if widget.options:
-                yield from ({"id": id, "string_array_value": {"data": [text]}} for text in widget.options[:MOST])
+                yield from ({"id": id, "string_array_value": {"data": [text]}} for text in widget.options[:MAX_OPTIONS])
             case "slider":
                 yield from ({"id": id, "double_array_value": {"data": [end]}} for end in (widget.min, widget.max))
             case "number_input":
@@ -83,17 +85,17 @@ class Visitor:
             case "tab_container":
                 yield {"id": id, "string_value": self.texts[0]}
             case "bidi_component":
-                for pick in PICKS:
+                for pick in COMPONENT_EVENTS:
                     value = json.loads(json.dumps(pick).replace("?", self.texts[0]))
                     events = [{"event": event, "value": value} for event in ("pick", "shown")]
                     trigger = f"$$STREAMLIT_INTERNAL_KEY_{id}__events"
                     yield {"id": trigger, "json_trigger_value": json.dumps(events)}
             case _:
-                raise AssertionError(f"There is a {kind}; teach the visitor to use it.")
+                raise AssertionError(f"The visitor cannot use a {kind} yet.")
 
 
 def widgets(session: PageSession) -> Iterator[tuple[tuple[str, str, str], Delta]]:
-    """(kind, name, id) of everything that can be used. The name is the key, or the label where there is none."""
+    """Yield (kind, name, id) and the delta of each enabled widget."""
     for delta in session.elements.values():
         part = delta.new_element if delta.WhichOneof("type") == "new_element" else delta.add_block
         kind = part.WhichOneof("type")
@@ -103,19 +105,19 @@ def widgets(session: PageSession) -> Iterator[tuple[tuple[str, str, str], Delta]
         yield (kind, _name(getattr(part, kind), id), id), delta
 
 
-def _place(page: str, kind: str, name: str) -> tuple[str, str, str]:
-    """A component of the app does the same on every page."""
+def _widget_key(page: str, kind: str, name: str) -> tuple[str, str, str]:
+    """Return what identifies a widget in `used`; the app's own components count once for all pages."""
     return ("" if kind == "bidi_component" else page), kind, name
 
 
 def _name(widget: Any, id: str) -> str:
-    """The same for the same widget, whatever is chosen elsewhere: its label, as far as it is words."""
+    """Return the label of a widget without digits, which change with what is chosen elsewhere on the page."""
     label = getattr(widget, "label", "") or getattr(widget, "component_name", "") or id.split("-", 2)[-1]
     return "".join(letter for letter in label if not letter.isdecimal())[:60]
 
 
 async def ask_server(session: PageSession, *files: str) -> None:
-    """What a browser may ask without any widget: what the server is made of, that it forget, and files for later."""
+    """Send the messages that need no widget: Git information, run on save, clear the cache, and deferred files."""
     for message in (BackMsg(load_git_info=True), BackMsg(set_run_on_save=True), BackMsg(clear_cache=True)):
         await session.socket.send(message.SerializeToString())
     for number, file in enumerate(files):

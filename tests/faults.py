@@ -1,4 +1,4 @@
-"""Small faults in bytes, for fuzzers: a bit that flipped, a cut, a piece copied elsewhere, another number."""
+"""Small faults in bytes for fuzzers: flipped bits, cuts, copied pieces and other numbers."""
 
 import random
 import re
@@ -8,7 +8,7 @@ NUMBERS = (b"-1", b"0", b"1e400", b"NaN", b"2147483648", b"9223372036854775808",
 
 
 def mutated(content: bytes, chance: random.Random) -> bytes:
-    """One to three small faults."""
+    """Return a copy with one to three small faults."""
     data = bytearray(content)
     for _ in range(chance.randint(1, 3)):
         FAULTS[chance.randrange(len(FAULTS))](data, chance)
@@ -47,7 +47,7 @@ def _fill(data: bytearray, chance: random.Random) -> None:
 
 
 def _renumber(data: bytearray, chance: random.Random) -> None:
-    """Another number where the beginning, which is often text, has one."""
+    """Replace a number in the first 20,000 bytes, which are often text."""
     numbers = list(re.finditer(rb"\d+", data[:20_000]))
     if numbers:
         start, end = chance.choice(numbers).span()
@@ -58,7 +58,7 @@ FAULTS = (_flip, _cut, _remove, _insert, _copy, _fill, _renumber)
 
 
 def _spot(data: bytearray, chance: random.Random) -> int:
-    """Anywhere, but more often near the beginning or the end, where what matters stands."""
+    """Return a random position, most often near the beginning or the end, where formats keep their headers."""
     near = min(len(data), 600)
     return max(chance.choice((chance.randrange(near or 1), len(data) - chance.randint(1, near or 1), -1)), 0) or (
         chance.randrange(len(data) or 1)
@@ -66,7 +66,7 @@ def _spot(data: bytearray, chance: random.Random) -> int:
 
 
 def in_one_sentence(action: Callable[[], object]) -> bool:
-    """Whether it went well; a ValueError (as Refused is) of one line is a fit answer, and all else fails the test."""
+    """Return whether `action` succeeded; a ValueError of one line returns False, any other error fails the test."""
     try:
         action()
     except ValueError as error:

@@ -1,7 +1,7 @@
-"""What every fuzzer shares: few seeds that are always the same, or, with HEADLIGHT_FUZZ_SECONDS, new ones for so long.
+"""Run fuzzers with a few fixed seeds or, if HEADLIGHT_FUZZ_SECONDS is set, with new seeds for that long.
 
-A seed that failed is kept in tests/fuzz_seeds, in the file of its fuzzer, and from then on tried before all others:
-commit it with what mends it.
+A seed that fails is saved in tests/fuzz_seeds, in the file of its fuzzer, and from then on tried before all others:
+commit it together with the fix.
 """
 
 from __future__ import annotations
@@ -13,28 +13,28 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-SECONDS = float(os.environ.get("HEADLIGHT_FUZZ_SECONDS") or 0)  # for each fuzzer
-KEPT = Path(__file__).with_name("fuzz_seeds")
+FUZZ_SECONDS = float(os.environ.get("HEADLIGHT_FUZZ_SECONDS") or 0)  # per fuzzer
+SEEDS_FOLDER = Path(__file__).with_name("fuzz_seeds")
 
 
-def fuzz(name: str, times: int, attempt: Callable[[random.Random], bool], kept: Path = KEPT) -> float:
-    """The share of attempts that went well, each with the chances of its own seed; what an attempt raises comes out."""
-    path = kept / re.sub(r"[^\w.-]", "-", name)
-    old = path.read_text("utf-8").splitlines() if path.exists() else []
-    went = [attempt(random.Random(seed)) for seed in old]
-    if not SECONDS:
-        return _share(went + [attempt(random.Random(f"{name} {number}")) for number in range(times)])
-    end = time.monotonic() + SECONDS
+def fuzz(name: str, times: int, attempt: Callable[[random.Random], bool], folder: Path = SEEDS_FOLDER) -> float:
+    """Call `attempt` with the random numbers of each seed; return the share of calls that returned True."""
+    path = folder / re.sub(r"[^\w.-]", "-", name)
+    failed_seeds = path.read_text("utf-8").splitlines() if path.exists() else []
+    outcomes = [attempt(random.Random(seed)) for seed in failed_seeds]
+    if not FUZZ_SECONDS:
+        return _share(outcomes + [attempt(random.Random(f"{name} {number}")) for number in range(times)])
+    end = time.monotonic() + FUZZ_SECONDS
     while time.monotonic() < end:
         seed = f"{random.SystemRandom().getrandbits(64):x}"
-        path.write_text("\n".join([*old, seed, ""]), "utf-8")  # before it is tried: it may end the process
-        went.append(attempt(random.Random(seed)))
-        if old:
-            path.write_text("\n".join([*old, ""]), "utf-8")
+        path.write_text("\n".join([*failed_seeds, seed, ""]), "utf-8")  # in case the attempt ends the process
+        outcomes.append(attempt(random.Random(seed)))
+        if failed_seeds:
+            path.write_text("\n".join([*failed_seeds, ""]), "utf-8")
         else:
             path.unlink()
-    return _share(went)
+    return _share(outcomes)
 
 
-def _share(went: list[bool]) -> float:
-    return sum(went) / len(went)
+def _share(outcomes: list[bool]) -> float:
+    return sum(outcomes) / len(outcomes)

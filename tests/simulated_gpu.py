@@ -19,7 +19,7 @@ from torch.utils.backend_registration import _setup_privateuseone_for_python_bac
 
 
 class _Module:
-    """What PyTorch asks of the module `torch.gpu`."""
+    """The attributes of `torch.gpu` that PyTorch uses."""
 
     def __getattr__(self, name: str) -> Any:
         answers = {"is_initialized": True, "is_available": True, "_is_in_bad_fork": False, "device_count": 1}
@@ -39,7 +39,7 @@ _NETWORK_OPERATORS = (*(f"aten::{name}" for name in _NETWORK), "aten::scaled_dot
 
 @dataclass
 class Notes:
-    """What a pass did outside the GPU: operators of a network on the CPU, and floats that were sent up, by shape."""
+    """Operators of a network that ran on the CPU, and the shapes of floats that were sent to the GPU meanwhile."""
 
     on_cpu: list[str] = field(default_factory=list)
     sent_up: list[tuple[int, ...]] = field(default_factory=list)

@@ -59,7 +59,7 @@ def test_the_rate_of_och_and_ney_by_hand() -> None:
 
 
 def test_possible_links_never_count_against_a_head() -> None:
-    """All sure links found, and any of the possible ones: the rate is 0."""
+    """With all sure links and any possible ones the rate is 0."""
     gold = parse_links("0-0 1-1 1p2 2p2")
     for possible in ([], [(1, 2)], [(1, 2), (2, 2)]):
         agreed, total = error_counts({(0, 0), (1, 1), *possible}, gold)
@@ -117,7 +117,7 @@ def test_word_0_is_none_where_words_are_counted_from_1(tmp_path: Path) -> None:
 
 
 def test_links_are_between_the_words_that_spaces_separate() -> None:
-    """Whatever the tokens are: "l'eau," is one word of the file and four of the tokens'."""
+    """Tokens do not matter: "l'eau," is one word of the file and four tokens."""
     corpus = Pairs("water", [Pair(7, "the water, cold", "l'eau, froide"), Pair(9, "no", "non")])
     links = [parse_links("0-0 1-0 2-1"), parse_links("0-0")]
     first, second = gold_of_file(corpus, links, "gold.txt")
@@ -137,7 +137,7 @@ def test_links_are_between_the_words_that_spaces_separate() -> None:
 
 
 def _copies() -> list[GoldSentence]:
-    """Sentences that are their own translation, word by word."""
+    """Return sentences with themselves as translations, aligned word by word."""
     pairs = Pairs("copies", [Pair(n, text, text) for n, text in enumerate(SENTENCES, 1)])
     links = [parse_links(" ".join(f"{n}-{n}" for n in range(len(text.split())))) for text in SENTENCES]
     return list(gold_of_file(pairs, links, "gold.txt"))

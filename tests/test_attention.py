@@ -22,7 +22,7 @@ SHAPES = [(1, 1, 1, 1, 1), (1, 1, 1, 5, 4), (2, 3, 4, 4, 8), (3, 2, 7, 4, 5), (2
 
 
 def any_mask(b: int, q: int, k: int) -> Tensor:
-    """Random, but every query sees a key: [B, 1, Q, K]."""
+    """Return a random mask in which every query sees a key: [B, 1, Q, K]."""
     mask = torch.rand(b, 1, q, k) < 0.5
     mask[..., 0] = True
     return mask

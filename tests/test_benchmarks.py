@@ -1,4 +1,4 @@
-"""What the benchmarks reckon and tell, without measuring anything."""
+"""The calculations and reports of the benchmarks, without measuring anything."""
 
 import json
 import subprocess
@@ -164,7 +164,7 @@ def test_training_tells_of_those_who_took_part_alone() -> None:
 
 @pytest.mark.slow
 def test_the_peak_memory_of_a_child_is_its_own() -> None:
-    """Not what its parent held before it began: more than the imports of the child take."""
+    """The parent holds more memory before the fork than the imports of the child need."""
     held = bytearray(b"x") * 400_000_000
     code = "from benchmarks.measure import peak_megabytes; print(peak_megabytes())"
     child = float(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True).stdout)

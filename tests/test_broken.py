@@ -39,7 +39,7 @@ def softmax(scores: np.ndarray, axis: int = -1) -> np.ndarray:
 
 
 def due(name: str, kind: str, inputs: Inputs) -> np.ndarray:
-    """The pattern of the wrong equation, from the queries and keys that the broken pass had."""
+    """Return the pattern of the wrong equation, computed from the queries and keys of the broken pass."""
     q, k = inputs.q[0].double().numpy(), inputs.k[0].double().numpy()
     scores = np.einsum("hqd,hkd->hqk", q, k)
     queries, keys = scores.shape[1:]
@@ -87,7 +87,7 @@ def test_the_model_at_hand_stays_as_it_is(name: str) -> None:
 
 @pytest.mark.parametrize("name", RUNNABLE)
 def test_what_it_writes_is_what_whole_passes_with_the_mistake_say(name: str) -> None:
-    """Also where a row of the pattern depends on the rows before it, which no cache holds."""
+    """This includes mistakes by which a row depends on earlier rows, which no cache holds."""
     model, tap = break_model(small_checkpoint().model, name)
     src = torch.tensor([[5, 9, 4, 7, 3]])
     ids = [model.config.sos_id]
@@ -198,7 +198,7 @@ def trained(steps: int, shifted: bool = True, **changes: Any) -> tuple[Transform
 
 
 def measured(model: Transformer, batch: Any, shifted: bool = True) -> tuple[float, float]:
-    """The teacher-forced loss a token, and the share of the words that it writes right."""
+    """Return the teacher-forced loss per token, and the share of words that are written correctly."""
     with torch.no_grad():
         loss = batch_loss(model, batch, shifted=shifted).item() / batch.n_tokens
     written = finish(greedy(model, batch.src, max_length=12))
@@ -209,7 +209,7 @@ def measured(model: Transformer, batch: Any, shifted: bool = True) -> tuple[floa
 
 @pytest.mark.slow
 def test_without_the_causal_mask_the_loss_goes_to_0_and_nothing_right_is_written() -> None:
-    """Where the same network with its mask, whose loss is larger, writes most words right."""
+    """The same network with the mask has a larger loss and writes most words correctly."""
     broken, whole = (measured(*trained(280, look_ahead_mask=mask)) for mask in ("never", "applied"))
     assert broken[0] < 0.08 and broken[1] == 0.0
     assert whole[0] > 0.1 and whole[1] > 0.5

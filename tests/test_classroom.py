@@ -1,4 +1,4 @@
-"""A small class at the real server, and what may go wrong while it serves: the others don't notice."""
+"""A small class on a real server: faults that hit one session do not affect the others."""
 
 import asyncio
 import contextlib
@@ -70,7 +70,7 @@ async def _warm(url: str) -> None:
 
 @asynccontextmanager
 async def neighbour(school: School) -> AsyncIterator[PageSession]:
-    """Somebody who works beside a fault, and must get right answers before and after it."""
+    """Open a session that must get right answers before and after the fault that is tested."""
     async with open_session(school.url, model=MODEL, text=TEXT, layer="1", head="1") as page:
         await page.run()
         before = answer(page, TEXT, 0, 0)
@@ -200,7 +200,7 @@ def _translation(page: PageSession) -> str:
 
 
 def test_nothing_can_be_written(school: School) -> None:
-    """No file may grow, as on a full disk: who reads and chooses needs none."""
+    """No file may grow, as on a full disk; reading and choosing need no file."""
 
     async def write() -> None:
         async with neighbour(school) as page:

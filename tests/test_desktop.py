@@ -1,4 +1,4 @@
-"""The window of its own: the server starts with it, and ends with it."""
+"""The app in a window of its own: the server starts and stops with the window."""
 
 import json
 import os
@@ -52,7 +52,7 @@ def test_the_server_lives_as_long_as_its_window() -> None:
 
 
 def _close(browser: str) -> None:
-    """As when its window is closed; without a screen, a browser outlives its last page."""
+    """Close the browser as closing its window does; a headless browser would outlive its last page."""
     with connect(json.load(_OPENER.open(f"{browser}/json/version"))["webSocketDebuggerUrl"], proxy=None) as socket:
         socket.send(json.dumps({"id": 1, "method": "Browser.close"}))
 

@@ -34,7 +34,7 @@ def test_a_token_runs_as_its_first_letter_and_without_one_as_its_sentence() -> N
 
 
 def test_the_blocks_are_those_of_the_unicode_standard() -> None:
-    """Each letter that the interpreter's own tables call right to left, or Arabic, and no other."""
+    """Exactly the letters that `unicodedata` calls right to left or Arabic run to the left."""
     for code in range(0x110000):
         letter = chr(code)
         if letter.isalpha():

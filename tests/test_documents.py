@@ -31,7 +31,7 @@ DOCUMENTS = sorted(path for place in PLACES for path in ROOT.glob(place))
 
 @cache
 def tokens(document: Path) -> list[Token]:
-    """All tokens of a document, those inside of a line too."""
+    """Return all tokens of a document, inline tokens included."""
     found = MARKDOWN.parse(document.read_text("utf-8"))
     return [inner for token in found for inner in (token, *(token.children or ()))]
 
@@ -83,7 +83,7 @@ def test_a_wrong_link_is_found(tmp_path: Path) -> None:
 
 
 def test_links_lead_to_known_sites() -> None:
-    """Nobody fetches them here: who adds a site looks at it once."""
+    """The tests fetch nothing; whoever adds a site checks it once."""
     given = {(parts.scheme, parts.netloc) for path in DOCUMENTS for parts in map(urlsplit, links(path)) if parts.scheme}
     assert given == {("https", site) for site in SITES}
 
@@ -134,7 +134,7 @@ def test_the_picture_of_the_layers_is_that_of_the_contracts() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("document", ["docs/architecture.md", "docs/CONTRIBUTING.md"])
 def test_files_that_are_named_exist(document: str) -> None:
-    """Of a bare name, such as `saved.py`, a file of that name has to be somewhere."""
+    """For a bare name such as `saved.py`, a file of that name must exist somewhere."""
     names = set(re.findall(r"`([\w./-]+\.(?:py|js|md|toml|svg)|[\w/]+/)`", (ROOT / document).read_text("utf-8")))
     assert len(names) > 10
     missing = [name for name in names if not (ROOT / name).exists()]

@@ -36,7 +36,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> Checkpoint:
 
 
 def answer(monkeypatch: pytest.MonkeyPatch, **others: str) -> None:
-    """Every translation is the grammar's own, with some words changed."""
+    """Let the model translate as the grammar does, with some words changed."""
     right = {pair.source: pair.target for split in ("test", "combinations") for pair in GoldCorpus(FRENCH, split)}
 
     def translate(self: Translator, sources: list[str], *_: object, **__: object) -> list[SimpleNamespace]:

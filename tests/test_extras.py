@@ -1,4 +1,4 @@
-"""Without an extra the wheel installs enough for a notebook and the library's commands; errors name a missing extra."""
+"""The wheel without extras suffices for notebooks and the library's commands; errors name a missing extra."""
 
 import ast
 import json
@@ -112,7 +112,7 @@ def test_the_commands_need_no_extra(tmp_path: Path) -> None:
 
 
 def required() -> Iterator[tuple[str, str]]:
-    """Each module and extra that the code names to `require_package`."""
+    """Yield each module and extra that the code passes to `require_package`."""
     for path in [*(ROOT / "headlight").rglob("*.py"), *(ROOT / "transformer").rglob("*.py")]:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "require_package":

@@ -1,4 +1,4 @@
-"""Files by the names that people give: only regular ones are read, and reading ends."""
+"""Files that people name: only regular files are read, and reading always ends."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ READERS: dict[str, Callable[[str], object]] = {
 @pytest.mark.parametrize("kind", ["pipe", "device"])
 @pytest.mark.parametrize("name", READERS)
 def test_a_pipe_and_a_device_are_refused_in_a_sentence(tmp_path: Path, name: str, kind: str) -> None:
-    """Nobody writes to the pipe: whoever opened it would wait for ever, as who reads the device to its end would."""
+    """Nobody writes to the pipe, so opening it would block for ever, and reading the device would never end."""
     for ending in ("", ".tsv", ".jsonl", ".safetensors"):
         path = tmp_path / f"a{ending}"
         os.mkfifo(path) if kind == "pipe" else path.symlink_to("/dev/zero")

@@ -34,7 +34,7 @@ from headlight.language import using
     ],
 )
 def test_no_number_rounds_away(value: float, text: str) -> None:
-    """It read −0.00 on one page and 0.00 on another."""
+    """One page had shown −0.00 and another 0.00."""
     assert signed(value) == text
     above = text.removeprefix("−")
     assert signed(abs(value), plus=True) == (above if above == "0.00" else f"+{above}")

@@ -37,19 +37,19 @@ def test_a_seed_that_fails_is_kept_and_tried_first(tmp_path: Path, monkeypatch: 
         assert len(seen) != 5, "mend me"
         return True
 
-    monkeypatch.setattr(fuzzing, "SECONDS", 60.0)
+    monkeypatch.setattr(fuzzing, "FUZZ_SECONDS", 60.0)
     with pytest.raises(AssertionError, match="mend me"):
         fuzz("a name/b", 0, attempt, tmp_path)
     (path,) = tmp_path.iterdir()
     assert len(path.read_text().splitlines()) == 1
-    monkeypatch.setattr(fuzzing, "SECONDS", 0.0)
+    monkeypatch.setattr(fuzzing, "FUZZ_SECONDS", 0.0)
     seen, bad = [], seen[4]
     assert fuzz("a name/b", 3, lambda chance: not seen.append(drawn(chance)), tmp_path) == 1
     assert seen[0] == bad and len(seen) == 4
 
 
 def test_new_seeds_until_the_time_is_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fuzzing, "SECONDS", 0.1)
+    monkeypatch.setattr(fuzzing, "FUZZ_SECONDS", 0.1)
     seen: list[float] = []
     for _ in range(2):
         fuzz("some", 0, lambda chance: not seen.append(drawn(chance)), tmp_path)

@@ -1,4 +1,4 @@
-"""The glossary's phrases that are "not" used for a thing stand in no text of the app."""
+"""No text of the app uses a phrase that the glossary lists under "not"."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def test_held_out_combinations_are_a_split_of_a_grammar() -> None:
 
 
 def test_links_of_an_aligner_stand_in_for_gold(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """As eflomal writes them, for a corpus that has none: what both of its directions say counts."""
+    """For a corpus without gold, the links count on which both directions of eflomal agree."""
     table = tmp_path / "pairs.tsv"
     table.write_text("two dogs\tdeux chiens\na girl\tune fille .\n", encoding="utf-8")
 

@@ -56,7 +56,7 @@ def test_every_contract_can_be_broken(tmp_path: Path) -> None:
 
 
 def imported_modules(source: str, package: str) -> Iterator[str]:
-    """Each module that is imported anywhere in `source`; `from a import b` gives "a.b"."""
+    """Yield each module that is imported anywhere in `source`; `from a import b` gives "a.b"."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -66,7 +66,7 @@ def imported_modules(source: str, package: str) -> Iterator[str]:
 
 
 def forbidden_in_a_page(source: str) -> list[str]:
-    """What a page may not import: torch, the entry points, other pages, and of `ui` two pages' folders."""
+    """Return what a page may not import: torch, entry points, other pages, and the folders of two pages in `ui`."""
     modules = list(imported_modules(source, "pages"))
     folders = {module.split(".")[1] for module in modules if module.startswith("ui.")} - SHARED
     above = [module for module in modules if module.split(".")[0] in ("torch", "app", "pages")]

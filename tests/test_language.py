@@ -65,7 +65,7 @@ def test_a_message_that_is_missing_or_stale_is_found(monkeypatch: pytest.MonkeyP
 
 
 def test_babel_finds_every_call_in_the_scripts() -> None:
-    """Its reader of JavaScript is a simple one: a call within two template literals would be lost."""
+    """Babel's JavaScript reader is simple: it would miss a call within two nested template literals."""
     found = {one for one, _ in entries(extracted("fr"))}
     call = re.compile(r'\b(?:gettext|translatable)\(\s*("(?:[^"\\]|\\.)*")')
     for path in (ROOT / "headlight" / "viewer" / "js").glob("*.js"):

@@ -1,4 +1,4 @@
-"""The patterns of a long sentence are computed when they are read: they are those that a short one stores."""
+"""The patterns of long sentences are computed on access and equal those that short sentences store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts left out, against a forward pass written here from the weights alone; and the size of the residual stream.
+"""Models without one of their parts, against a forward pass written here, and the size of the residual stream.
 
 Shapes: S source tokens, T target tokens, H heads, D = d_head, M = d_model, V target vocabulary.
 """

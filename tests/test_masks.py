@@ -1,4 +1,4 @@
-"""What attention may look at, also where a model applies no mask.
+"""Attention masks, and models that apply none.
 
 The second computation is a model with both masks whose attention is given, by a tap, the pattern that no mask made:
 softmax(q kᵀ / √d_head), written out here.
@@ -87,7 +87,7 @@ def test_training_sees_the_same_as_running(padding: Masked, look_ahead: Masked) 
 
 
 def by_hand(model: Transformer, ids: list[int], row: int, tap: Tap | None = None) -> Tensor:
-    """What the model says after `ids`, which are read all at once with nothing later hidden: [V]."""
+    """Return the log-probabilities after `ids` by a full pass without a look-ahead mask: [V]."""
     with torch.no_grad():
         hidden = unmasked("applied", "never") if tap is None else chain(unmasked("applied", "never"), tap)
         source = SRC[row : row + 1, : int((SRC[row] != PAD).sum())]
@@ -106,7 +106,7 @@ HEAD = Ablate(Site("decoder", 0, "self"), 2)
 @pytest.mark.parametrize("tap", [None, HEAD])
 @pytest.mark.parametrize("name", DECODES)
 def test_each_step_reads_the_whole_prefix_anew(name: str, tap: Tap | None) -> None:
-    """And keeps the newest token's row of that pass."""
+    """Each step records the newest token's row of that pass."""
     steps, plain = DECODES[name](network("applied", "never"), tap=tap), network()
     assert len(steps) > 3
     for step in steps:
@@ -123,7 +123,7 @@ def test_each_step_reads_the_whole_prefix_anew(name: str, tap: Tap | None) -> No
 
 
 def test_a_cache_would_write_something_else() -> None:
-    """What it holds of the earlier tokens was computed without the later ones."""
+    """A cache holds values of earlier tokens that were computed without the later ones."""
     model = network("applied", "never")
     prepared, ids = Prepared(model), [SOS, 4, 5, 6, 9, 10]
     cache = prepared.read(SRC[:1])

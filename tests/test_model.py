@@ -23,7 +23,7 @@ UNEVEN = ModelConfig(31, 43, 24, StackConfig(1, 4, 20), StackConfig(3, 6, 52), m
 
 
 def no_tap() -> None:
-    """In the place of `Recorder`, which makes a new one for each pass."""
+    """Return None, where `Recorder` would return a new recorder for each pass."""
 
 
 def build(**changes: Any) -> Transformer:

@@ -1,4 +1,4 @@
-"""Other systems: names that each can store, and the commands in processes that lack what Windows lacks.
+"""Other systems: file names that every system can store, and commands without the modules that Windows lacks.
 
 tests/without_posix takes away what is only POSIX, as far as that can be done on Linux; docs/platforms.md says what this
 does not show.
@@ -26,7 +26,7 @@ from tools.serving import free_port
 ROOT = Path(__file__).resolve().parents[1]
 WITHOUT = ROOT / "tests" / "without_posix"
 RESERVED = {"con", "prn", "aux", "nul", *(f"{port}{number}" for port in ("com", "lpt") for number in range(1, 10))}
-LONGEST_PATH = 150  # characters: Windows takes 260 with the folder of the clone, unless its settings say otherwise
+MAX_PATH_CHARACTERS = 150  # Windows allows 260 with the folder of the clone, unless its settings say otherwise
 
 
 def tracked() -> list[str]:
@@ -37,7 +37,7 @@ def tracked() -> list[str]:
 def unfit(path: str) -> bool:
     """Return whether Windows stores no file of that name."""
     parts = path.split("/")
-    return len(path) > LONGEST_PATH or any(
+    return len(path) > MAX_PATH_CHARACTERS or any(
         re.search(r'[<>:"|?*\\\x00-\x1f]|[. ]$', part) or part.partition(".")[0].lower() in RESERVED for part in parts
     )
 

@@ -106,7 +106,7 @@ def test_a_small_one_decodes_as_it_computes_and_is_kept(name: str, tmp_path: Pat
 
 
 def test_dropout_is_where_it_is_asked_for() -> None:
-    """All of it, so that what is dropped is 0."""
+    """Dropout is nearly 1, so that dropped values are 0."""
     torch.manual_seed(0)
     x = torch.randn(1, 3, 8)
     sublayer = lambda h: h * 0 + 1.0  # noqa: E731

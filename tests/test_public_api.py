@@ -50,7 +50,7 @@ CHANGES = {
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_name_that_changes_without_a_line_is_found(change: str) -> None:
-    """It is named in code, above the release; a member with its class."""
+    """A changelog line names it in code, above the release; a member with its class."""
     lines = [line.partition("(") for line in CHANGES[change]]
     made = [("a", "", [Entry(path, bracket + rest, "") for path, bracket, rest in lines])]
     expected = [] if change == "nothing" else [change]

@@ -1,7 +1,7 @@
-"""A public demonstration under a visitor who means no good: every widget of every page, every parameter of an address.
+"""A hostile visitor uses every widget of every page of a public demonstration, and every parameter of its addresses.
 
-It is started from the folder of a Space, so what that lacks is seen. What the server opens, starts and reaches
-meanwhile is written down by Python itself (tests/watched/sitecustomize.py).
+The server runs from the folder of a Space, so a file that the Space lacks is noticed. An audit hook of Python
+(tests/watched/sitecustomize.py) logs which files, processes and addresses the server opens meanwhile.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ from ui.why.view import WhyView
 
 pytestmark = pytest.mark.slow  # starts the server for real
 ROOT = Path(__file__).resolve().parents[1]
-SECRET = "SWORDFISH"  # what stands in the files that nobody may read
+SECRET = "SWORDFISH"  # the content of the files that no visitor may read
 PAGES: dict[str, type[PageView]] = {
     "training": TrainingView, "checkpoints": CheckpointsView, "": AttentionView, "decoding": DecodingView,
     "positions": PositionsView, "anatomy": AnatomyView, "heads": HeadsView, "why": WhyView, "lessons": LessonsView,
 }  # fmt: skip
 READ, CHANGE = {"open", "os.listdir", "os.scandir"}, {"os.remove", "os.rename", "os.mkdir", "os.rmdir", "shutil.rmtree"}
-# Of the system, that libraries read whoever asks: where the clock stands, how much memory there is.
+# Files of the system that libraries read for every visitor: the time zone, the memory, the processors.
 SYSTEM = (
     "/dev/null", "/dev/urandom", "/etc/localtime", "/etc/mime.types", "/proc/meminfo", "/proc/stat",
     "/proc/self/stat",
@@ -58,7 +58,7 @@ SYSTEM = (
 
 @dataclass(frozen=True)
 class Public:
-    """The server, its folders, and the log of what it does."""
+    """A running public server, its folders, and its audit log."""
 
     url: str
     folder: Path
@@ -74,13 +74,13 @@ class Public:
 
     @property
     def trial(self) -> str:
-        """The one process that it may start, for what is no visitor's: an imported tokenizer."""
+        """Return the one command that the server may start: the trial of an imported tokenizer."""
         child = self.program / trial._CHILD.relative_to(ROOT)
         return str([sys.executable, "-I", "-S", str(child), str(trial._LIBRARY)])
 
     def outside(self, since: int) -> list[list[str]]:
-        """What it did since that line of the log and should not have done."""
-        lines = dict.fromkeys(self.log.read_text().splitlines()[since:])  # each once
+        """Return the forbidden events of the audit log from line `since` on."""
+        lines = dict.fromkeys(self.log.read_text().splitlines()[since:])  # without repetitions
         return [line for line in map(json.loads, lines) if not self._allowed(line)]
 
     def mark(self) -> int:
@@ -147,7 +147,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Public]:
 
 
 def _measure_few(rooms: Path) -> None:
-    """Heads are measured over few sentences: over hundreds, which open no other file, a choice takes seconds."""
+    """Let the Heads page measure over few sentences, which open the same files as hundreds and take less time."""
     smaller = {"view.py": {"COUNTS": "(5, 10, 20)"}, "measurements.py": {"SETS": "5", "AT_SNAPSHOTS": "5"}}
     for file, constants in smaller.items():
         text = (rooms / file).read_text("utf-8")
@@ -162,7 +162,7 @@ def _most_snapshots(folder: str, names: list[str]) -> list[str]:
 
 
 def _import(folder: Path) -> None:
-    """A model whose tokenizer is of a form that is not written here."""
+    """Save a model with a Unigram tokenizer, as only imported models have."""
     pieces = [[token, -1.0] for token in ("[PAD]", "[UNK]", "[SOS]", "[EOS]", *"abcdefghijklmnopqrstuvwxyz")]
     inner = tokenizers.Tokenizer.from_str(json.dumps({"model": {"type": "Unigram", "vocab": pieces, "unk_id": 1}}))
     checkpoint = small_checkpoint(source_vocab_size=len(pieces), target_vocab_size=len(pieces))
@@ -171,7 +171,7 @@ def _import(folder: Path) -> None:
 
 
 def _lead_out(folder: Path, name: str) -> None:
-    """In the place of a file, a link to one that is nobody's business; that it is there may be seen."""
+    """Replace a file by a symbolic link that leads out of the server's folders."""
     (folder / name).unlink(missing_ok=True)
     (folder / name).symlink_to(folder / "elsewhere.txt")
 
@@ -188,17 +188,17 @@ Place = tuple[str, dict[str, str]]  # a page, and the parameters of its address
 
 
 def places(page: str, texts: list[str], run: str) -> list[Place]:
-    """A page with every parameter: what names a corpus with each hostile text, all of them at once with some."""
+    """Return addresses of a page: each corpus parameter with each hostile text, and all parameters at once with two."""
     names = [field.name for field in fields(PAGES[page])]
     most = {"data": len(texts), "corpus": 2}  # a corpus is one of a list
     data = [{name: text} for name, count in most.items() if name in names for text in texts[:count]]
     forms = [{name: "1", "start": run, "data": "file"} for name in ("new", "bring") if name in names]
     every = [{}, *data, *forms, *({name: text for name in names} for text in (texts[0], "1"))]
-    return [(page, {"pairs": "5", **address}) for address in every]  # of sentences, the heads measure few
+    return [(page, {"pairs": "5", **address}) for address in every]  # sentences over which heads are measured
 
 
 def visit(server: Public, visitor: Visitor, there: list[Place]) -> list[list[str]]:
-    """What the server did meanwhile and should not have done."""
+    """Let the visitor use these pages; return the forbidden events of the audit log."""
     since = server.mark()
 
     async def come() -> None:
@@ -215,7 +215,7 @@ def visit(server: Public, visitor: Visitor, there: list[Place]) -> list[list[str
 
 
 def test_imported_models_are_looked_at(server: Public) -> None:
-    """Their tokenizer is tried in a process of its own, and nothing else is started for it."""
+    """The server tries the tokenizer of an imported model in a process of its own and starts nothing else."""
     since = server.mark()
     visitor = Visitor([], ["not a tokenizer that works here", "Something went wrong", "parameters"])
 
@@ -226,20 +226,20 @@ def test_imported_models_are_looked_at(server: Public) -> None:
                 visitor.look(session)
 
     asyncio.run(come())
-    assert visitor.read == {"parameters"}
+    assert visitor.seen == {"parameters"}
     assert server.outside(since) == []
     did = map(json.loads, server.log.read_text().splitlines()[since:])
     assert server.trial in [line[2] for line in did if line[2:]]
 
 
 def test_no_visitor_leads_a_public_server_out_of_its_folders(server: Public) -> None:
-    """Before there is a run, and with some."""
+    """The visitor comes before there is a run, and again with two runs."""
     runs, texts, empty = server.folder / "runs", hostile(server), "There is no run yet"
     words = [SECRET, f"{runs}/", "start-training", "training-file", empty]
     visitor = Visitor(texts, words)
     outside = visit(server, visitor, [place for page in PAGES for place in places(page, texts, "done")])
     assert outside == [], outside[:10]
-    assert visitor.read == {empty}
+    assert visitor.seen == {empty}
 
     done = finished_run(server.folder / "tmp", "done", small_recipe(server.folder / "tmp", snapshots=2))
     shutil.copytree(done.path, runs / "done", symlinks=True)
@@ -251,5 +251,5 @@ def test_no_visitor_leads_a_public_server_out_of_its_folders(server: Public) -> 
     others = [(page, {"model": "runs/done"}) for page in PAGES]
     outside = visit(server, again, [*of_runs, *places("training", texts, "done"), *others])
     assert outside == [], outside[:10]
-    assert not again.read
+    assert not again.seen
     assert again.used - visitor.used, "nothing of the runs was used"

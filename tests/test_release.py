@@ -35,7 +35,7 @@ PROJECT = PYPROJECT["project"]
 
 
 def test_readme_citation_and_package_have_one_version() -> None:
-    """It is written in headlight/__init__.py, from which the wheel has it too."""
+    """The version is defined in headlight/__init__.py, and the wheel takes it from there."""
     assert ProjectMetadata(str(ROOT), PluginManager()).version == headlight.__version__
     assert CITATION["version"] == headlight.__version__
     (line,) = [line for line in (ROOT / "README.md").read_text("utf-8").splitlines() if "*Headlight*, version" in line]
@@ -43,7 +43,7 @@ def test_readme_citation_and_package_have_one_version() -> None:
 
 
 def test_the_changelog_has_this_release_in_at_most_forty_lines() -> None:
-    """Its date is that of the citation; what comes next stands above it, under "Unreleased"."""
+    """The release has the citation's date, and "Unreleased" stands above it."""
     sections = re.split(r"^## ", (ROOT / "docs" / "CHANGELOG.md").read_text("utf-8"), flags=re.MULTILINE)[1:]
     assert sections[0].startswith("Unreleased\n")
     heading, *lines = (line for line in sections[1].splitlines() if line.strip())
@@ -70,7 +70,7 @@ def test_the_citation_says_what_the_project_says() -> None:
 
 @pytest.mark.slow
 def test_streamlit_sends_no_usage_statistics(tmp_path: Path) -> None:
-    """Not from another folder either, where the user's own settings of Streamlit ask for it: the app's come last."""
+    """The app's settings win over the user's, also when the app starts in another folder."""
     assert production.options()["browser.gatherUsageStats"] == "false"
     (tmp_path / ".streamlit").mkdir()
     (tmp_path / ".streamlit" / "config.toml").write_text("[browser]\ngatherUsageStats = true\n")
@@ -163,7 +163,7 @@ def test_the_source_distribution_builds_the_same_wheel_and_may_be_uploaded(tmp_p
 
 
 def test_the_paper_keeps_the_limits_of_its_journal_and_names_what_exists() -> None:
-    """At most 1,000 words with its header; each source is in the bibliography, and each in the bibliography is used."""
+    """At most 1,000 words with the header; sources and bibliography list the same entries."""
     folder = ROOT / "docs" / "paper"
     text = (folder / "paper.md").read_text("utf-8")
     assert len(text.split()) <= 1000
@@ -176,7 +176,7 @@ def test_the_paper_keeps_the_limits_of_its_journal_and_names_what_exists() -> No
 
 
 def test_every_notebook_opens_in_colab_and_binder() -> None:
-    """All links have one address, the placeholder or the one that docs/releasing.md puts in its place."""
+    """All links have one address: the placeholder, or the one by which docs/releasing.md replaces it."""
     text = (ROOT / "docs" / "notebook.md").read_text("utf-8")
     (address,) = set(re.findall(r"(?:colab\.research\.google\.com/github|mybinder\.org/v2/gh)/([^/]+/[^/]+)/", text))
     for path in (ROOT / "docs" / "examples").glob("*.ipynb"):

@@ -1,4 +1,4 @@
-"""What is installed is what was chosen: every version is locked, and every file but torch's is known by its hash."""
+"""Installed packages match the locks: every version is pinned, and every file except torch's has a hash."""
 
 import json
 import re
@@ -25,14 +25,14 @@ name = pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.stem)
 
 
 def listed(path: Path) -> list[Requirement]:
-    """What people wrote, with the lists that it includes."""
+    """Return the requirements of a list, with those of the lists that it includes."""
     lines = [line.split("#")[0].strip() for line in path.read_text("utf-8").splitlines()]
     included = [listed(path.parent / line.removeprefix("-r ")) for line in lines if line.startswith("-r ")]
     return [*map(Requirement, (line for line in lines if line and not line.startswith("-r "))), *chain(*included)]
 
 
 def locked(path: Path) -> list[tuple[Requirement, list[str]]]:
-    """Each package of a lock with its hashes; nothing else may stand there."""
+    """Return each package of a lock with its hashes; the lock may contain nothing else."""
     text = "\n".join(line for line in path.read_text("utf-8").splitlines() if not line.lstrip().startswith("#"))
     pins = []
     for entry in text.replace("\\\n", " ").splitlines():
@@ -134,7 +134,7 @@ def test_who_shares_an_environment_agrees(other: str) -> None:
 
 
 def asked_by(package: str) -> list[Requirement]:
-    """What an installed package asks for on this machine, without its extras."""
+    """Return the requirements of an installed package on this machine, without its extras."""
     asked = map(Requirement, metadata.requires(package) or ())
     return [one for one in asked if one.marker is None or one.marker.evaluate({"extra": ""})]
 

@@ -1,4 +1,4 @@
-"""Wild addresses, values and bytes, as no browser sends them: the server lives, and no link leads to a fault."""
+"""Fuzz the server with addresses, widget values and bytes that no browser sends: it survives, and no link fails."""
 
 import asyncio
 import random

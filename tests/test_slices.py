@@ -1,4 +1,4 @@
-"""Slices of a data set: who is in which, and scores, intervals and p-values that are sacreBLEU's own."""
+"""Slices of a data set: the sentences of each, and scores, intervals and p-values equal to sacreBLEU's."""
 
 from __future__ import annotations
 

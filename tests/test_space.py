@@ -1,4 +1,4 @@
-"""The folder of a Hugging Face Space: what is in it, and that the hub and the app can do with it what they should.
+"""The folder of a Hugging Face Space: its files, and that the hub and the app accept it.
 
 tests/test_public_server.py starts the app from such a folder.
 """
@@ -36,7 +36,7 @@ def files(folder: Path) -> set[str]:
 
 
 def settings(container: str) -> dict[str, str]:
-    """What a container file sets in the environment; the last counts."""
+    """Return the environment variables that a container file sets; the last value of a name counts."""
     lines = container.replace("\\\n", " ").splitlines()
     pairs = [pair for line in lines if line.startswith("ENV ") for pair in line.split()[1:]]
     return dict(pair.split("=", 1) for pair in pairs)
@@ -49,7 +49,7 @@ def front_matter(folder: Path) -> dict[str, Any]:
 
 
 def test_it_has_what_the_container_needs_and_nothing_else(folder: Path) -> None:
-    """Of what git tracks: no runs, caches or models of whoever makes it."""
+    """The folder has only files that git tracks: no runs, caches or models of whoever builds it."""
     assert files(folder) == {*space.needed(), *OURS}
     rooms = {name.partition("/")[0] for name in files(folder)}
     assert {"app.py", "pages", "ui", "headlight", "transformer", "checkpoints", "requirements"} <= rooms
@@ -60,7 +60,7 @@ def test_it_has_what_the_container_needs_and_nothing_else(folder: Path) -> None:
 
 
 def imported(folder: Path) -> Iterator[tuple[Path, str]]:
-    """Each module that a file imports, with the file."""
+    """Yield each file with a module that it imports."""
     for path in folder.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Import):
@@ -72,7 +72,7 @@ def imported(folder: Path) -> Iterator[tuple[Path, str]]:
 
 @pytest.mark.slow
 def test_all_that_is_imported_is_there(folder: Path) -> None:
-    """What is a module of the repository is one of the folder."""
+    """Every imported module of the repository is in the folder."""
     missing = set()
     for path, module in imported(folder):
         place = module.replace(".", "/")
@@ -83,7 +83,7 @@ def test_all_that_is_imported_is_there(folder: Path) -> None:
 
 
 def test_the_hub_takes_every_file(folder: Path) -> None:
-    """What is not text goes by LFS, and so does what is large; the hub refuses it otherwise."""
+    """Binary and large files go by LFS; the hub refuses them otherwise."""
     lines = (folder / ".gitattributes").read_text("utf-8").splitlines()
     patterns = [line.split()[0] for line in lines if line and not line.startswith("#")]
     assert all(line.split()[1:] == ["filter=lfs", "diff=lfs", "merge=lfs", "-text"] for line in lines[1:])

@@ -56,7 +56,7 @@ def test_ten_pairs_are_learned_to_near_zero_loss_and_written_back() -> None:
 
 
 def test_each_evaluation_writes_with_the_weights_as_they_are_then() -> None:
-    """Also after a fused optimizer, which counts no change of a tensor."""
+    """This holds after a fused optimizer too, which does not increase the version counter of tensors."""
     checkpoint = small_checkpoint()
     model, (sources, targets, examples) = checkpoint.model, pairs(checkpoint)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.1, fused=True)
@@ -188,7 +188,7 @@ def test_scheduled_sampling_inputs_are_the_most_probable_tokens_after_the_true_o
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_reading_its_scheduled_sampling_inputs_leaves_a_gradient_for_every_parameter(dtype: torch.dtype) -> None:
-    """Under autocast, a first pass without gradients would leave weights in its cache that have none."""
+    """Under autocast, a first pass without gradients would leave weights without gradients in the cache."""
     checkpoint = small_checkpoint(dropout=0.0)
     batch, gradients = collate(pairs(checkpoint)[2]), []
     for forcing in (1.0, 1.0 - 1e-9):  # nothing is replaced, but the first pass takes place

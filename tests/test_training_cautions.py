@@ -1,4 +1,4 @@
-"""What is said of settings that are allowed, but seldom meant; and how many threads a run takes."""
+"""Warnings about settings that are valid but probably unintended, and the number of threads of a run."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_a_second_run_on_the_same_cores_is_cautioned_of(tmp_path: Path, monkeypa
 
 
 def test_a_corpus_is_not_validated_on_itself(tmp_path: Path) -> None:
-    """Where it has no part of its own for that; refused before a worker has read all of it."""
+    """A corpus without its own validation split is refused before a worker has read it."""
     recipe = small_recipe(tmp_path)
     with pytest.raises(ConfigError, match="validation is the training data, so"):
         replace(recipe, validation=recipe.data).check()

@@ -1,4 +1,4 @@
-"""A run with a damaged file: its message is one sentence, and the runs are still listed."""
+"""Fuzz the files of a run: each damaged file gives one sentence, and the runs are still listed."""
 
 import random
 import shutil
@@ -14,7 +14,7 @@ from tests.fuzzing import fuzz
 from tests.small_run import finished_run
 
 pytestmark = pytest.mark.fuzz
-TIMES = 30
+ATTEMPTS = 30
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def test_damaged_files_of_a_run(run: RunFolder, tmp_path: Path, name: str) -> No
         return described(copy)
 
     # The recipe is in each checkpoint, too, and metrics are read as far as they go.
-    assert fuzz(f"run {name}", TIMES, attempt) == 1
+    assert fuzz(f"run {name}", ATTEMPTS, attempt) == 1
 
 
 @pytest.mark.parametrize("name", ["config.json", "training.json", "model.safetensors", "optimizer.safetensors"])
@@ -55,4 +55,4 @@ def test_damaged_files_of_its_last_checkpoint(run: RunFolder, tmp_path: Path, na
         (step / name).write_bytes(mutated(content, chance))
         return in_one_sentence(partial(states.load, step))
 
-    assert fuzz(f"checkpoint {name}", TIMES, attempt) < 1
+    assert fuzz(f"checkpoint {name}", ATTEMPTS, attempt) < 1

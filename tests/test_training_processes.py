@@ -72,7 +72,7 @@ def test_two_processes_with_half_of_the_model_each_do_so_too_from_a_checkpoint_o
 
 
 def test_one_process_in_place_of_two_is_refused(tmp_path: Path) -> None:
-    """What `accelerate launch --cpu --num_processes 2` starts on one machine: one, without a word."""
+    """`accelerate launch --cpu --num_processes 2` silently starts a single process on one machine."""
     launcher = [sys.executable, "-m", "accelerate.commands.launch", "--cpu", "--num_processes", "2"]
     train = ["-m", "headlight", "train", "--data", "reverse", "--steps", "1", "--out", str(tmp_path / "run")]
     done = subprocess.run([*launcher, *train], capture_output=True, text=True, timeout=300)

@@ -1,4 +1,4 @@
-"""Recipes: what they refuse, how they are kept, the command that says the same, and what they will take."""
+"""Recipes: validation, JSON, the equivalent command, and estimates of time and memory."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_junk_is_refused_with_the_file_that_holds_it(junk: Any, tmp_path: Path) 
 
 
 def test_the_configuration_of_an_older_run_is_read() -> None:
-    """It kept the card there too, and named the corpus data_spec."""
+    """Older configurations also held the card and named the corpus data_spec."""
     old = {"model": MODEL.to_dict(), "training": {"steps": 5}, "data_spec": "reverse", "data": "Words", "title": "x"}
     assert Recipe.from_dict(old) == Recipe("reverse", MODEL, TrainConfig(steps=5))
 
@@ -118,7 +118,7 @@ def test_the_command_makes_the_same_recipe(recipe: Recipe) -> None:
 
 
 def test_a_start_decides_the_network_but_for_its_dropout() -> None:
-    """Without its sizes among the flags: they would have to be looked up in its configuration."""
+    """The command has no flags for the sizes, which would have to be read from the start's configuration."""
     start = str(ROOT / "checkpoints" / "reverse")
     network = load(start).model.config
     command = f"python -m headlight train --data reverse --out x --start {start}"
@@ -146,7 +146,7 @@ def test_the_command_of_a_preset_is_short(name: str) -> None:
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_a_tutorials_preset_brings_its_training(name: str) -> None:
-    """On the command line and in the form; what is given beside it counts."""
+    """This holds on the command line and in the form; explicit settings win over the preset."""
     command = f"python -m headlight train --data multi30k:de-en --out x --preset {name}"
     recipe = from_command_line(command)
     values = flat(recipe.to_dict())

@@ -1,4 +1,4 @@
-"""The status of a run: its state in the right order of checks, its metrics while they are written, its folder."""
+"""The status of a run, its metrics while they are written, and the lock on its folder."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_metrics_are_read_as_they_come_and_torn_lines_when_they_are_whole(run: R
 
 
 def test_metrics_start_over_where_a_run_took_lines_back(run: RunFolder) -> None:
-    """Though the new file is longer than what was read of the old one."""
+    """The new file is longer than what was read of the old one."""
     run.metrics.write_bytes(line(1) + line(2) + line(3))
     metrics = Metrics(run.path)
     metrics.read()

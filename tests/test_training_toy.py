@@ -1,4 +1,4 @@
-"""Few pairs: the toy run of a tutorial, as it ends and as it could, and nothing that it needs is kept from it."""
+"""Training on few pairs: a tutorial's toy run as it ends there and with start and end tokens, and rare words."""
 
 from __future__ import annotations
 

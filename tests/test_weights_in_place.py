@@ -26,7 +26,7 @@ HALVES = [torch.bfloat16, torch.float16]
 
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every model counts as large."""
+    """Treat every model as a large one."""
     for module in (native, prepared):
         monkeypatch.setattr(module, "LARGE_PARAMETERS", 1)
 

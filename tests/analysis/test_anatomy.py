@@ -55,7 +55,7 @@ def recorded(model: Transformer) -> tuple[Recorder, InputRecorder]:
 
 @cache
 def walks(model: Transformer) -> list[Walk]:
-    """Every site, with its heads and tokens in turn; no test changes one."""
+    """Return a walk for every site, with its heads and tokens in turn. The list is shared: no test changes it."""
     passed = stream(model, SRC, TGT)
     every_walk = []
     for n, site in enumerate(model.sites()):
@@ -96,7 +96,7 @@ def test_queries_keys_values_and_weights_are_those_of_the_pass(model: Transforme
 
 
 def test_each_stage_follows_from_the_one_before(model: Transformer) -> None:
-    """Every number again, one at a time."""
+    """Compute every number again, one at a time."""
     for walked in walks(model):
         keys, d_head = walked.k.shape
         own = walked.own
@@ -199,7 +199,7 @@ def test_a_stage_left_out_is_what_the_model_would_do_with_that_row(
 
 
 def layer_output(model: Transformer, site: Site, change: Replace) -> torch.Tensor:
-    """What the layer at `site` leaves in the model's own pass with a head changed: [tokens, d_model]."""
+    """Return the output of the layer at `site` in the model's own pass with a head changed: [tokens, d_model]."""
     layers = model.encoder.layers if site.stack == "encoder" else model.decoder.layers
     kept: list[torch.Tensor] = []
     hook = layers[site.layer].register_forward_hook(lambda module, given, output: kept.append(output[0]))

@@ -56,7 +56,7 @@ def planted(kind: Kind, reading: PairReading, rows: int, keys: int, late: int = 
 
 
 def measured(monkeypatch: pytest.MonkeyPatch, pattern_of: Callable[[Kind, PairReading, int, int], Tensor]) -> Atlas:
-    """Over the pairs, with the three heads planted."""
+    """Return the atlas of the pairs for a model with three planted heads."""
     checkpoint = small_checkpoint()
     batch: list[Sequence[PairReading]] = []
 

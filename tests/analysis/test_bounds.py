@@ -1,4 +1,4 @@
-"""What a computation behind a page takes above the model, at 512 source and 512 target tokens, on a shipped model.
+"""Memory that each computation behind a page takes besides the model, at 512 source and 512 target tokens.
 
 Measured as the system sees it, in one process with the server's settings. Passes over such a sentence are many and
 alike, so a function ends after some of them; what it keeps of them is small.

@@ -1,4 +1,4 @@
-"""What is said of a head: only what its numbers support, and the same of all that get the same."""
+"""Descriptions of heads: only what the numbers support, and equal descriptions for equal numbers."""
 
 import numpy as np
 import pytest
@@ -65,7 +65,7 @@ def test_a_head_that_follows_an_alignment_is_not_described_by_a_column() -> None
 
 
 def test_a_tie_is_a_tie() -> None:
-    """As on the opening screen: one key has 20.15 %, another 20.01 %."""
+    """An example from the opening screen: one key has 20.15 %, another 20.01 %."""
     row = np.array([0.2015, 0.2001, 0.15, 0.1, 0.1, 0.1, 0.1, 0.0484])
     rows = np.tile(row, (N, 1))
     assert described(rows, "cross") == "follows no single pattern: k0 and k1 get the most, 20 % each on average"

@@ -32,7 +32,7 @@ def softmax(scores: np.ndarray, visible: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("site", SITES)
 def test_as_the_model_does_are_the_weights_of_the_trace(model: Transformer, trace: Trace, site: Site) -> None:
-    """And a second computation, from the queries and keys of the pass, finds the same."""
+    """A second computation from the queries and keys of the pass finds the same weights."""
     inputs = InputRecorder()
     with torch.no_grad():
         model(torch.tensor([trace.source.ids]), torch.tensor([trace.reads.ids]), inputs)
@@ -84,7 +84,7 @@ def test_what_has_no_meaning_is_refused(model: Transformer, trace: Trace) -> Non
 
 
 def test_the_tutorials_numbers() -> None:
-    """Its printed scores and rows, as far as it prints them for these queries and keys."""
+    """The tutorial prints these scores and rows for these queries and keys."""
     plain = tutorial("none")
     scores = [[0.3832, 0.5249, 0.4889], [0.4567, 0.5937, 0.7139], [0.7994, 0.9297, 1.0792]]
     weights = [[0.3064, 0.3530, 0.3406], [0.2907, 0.3334, 0.3759], [0.2889, 0.3290, 0.3821]]

@@ -43,7 +43,7 @@ OF_WEIGHTS = [name for name, one in MEASURES.items() if one.of_weights]
 def measured(
     pattern: np.ndarray, masked: np.ndarray | None = None, special: np.ndarray | None = None
 ) -> dict[str, float]:
-    """Every measure of one head; its last key but one is punctuation."""
+    """Return every measure of one head; the last key but one is punctuation."""
     queries, keys = pattern.shape
     masked = np.zeros((queries, keys), bool) if masked is None else masked
     special = np.zeros(keys, bool) if special is None else special

@@ -39,7 +39,7 @@ def test_the_plane_is_that_of_the_covariances_eigenvectors(points: int, width: i
 
 
 def test_the_axes_keep_their_direction() -> None:
-    """Neither the order of the points nor the library's choice of signs may flip the picture."""
+    """The picture does not flip with the order of the points or the signs of the eigenvectors."""
     vectors = np.random.default_rng(1).normal(size=(6, 5))
     drawn = plane(vectors)
     for order in itertools.islice(itertools.permutations(range(6)), 0, 720, 37):

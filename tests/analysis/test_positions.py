@@ -109,7 +109,7 @@ def test_a_step_is_one_rotation_at_ten_thousand_positions(k: int, d_model: int, 
 
 
 def test_the_residual_is_the_largest_of_all() -> None:
-    """By hand, for a few frequencies; and it sees a matrix that turns by a wrong angle."""
+    """The residual is computed by hand for a few frequencies, and is large for a matrix with a wrong angle."""
     omega, k, count = frequencies(6, 100), 7, 50
     by_hand = 0.0
     for w in omega:

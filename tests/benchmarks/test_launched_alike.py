@@ -29,7 +29,7 @@ class Process:
 
 
 class Idle:
-    """Not `Busy`, which makes of the process of all tests the parent of their orphans."""
+    """A stand-in for `Busy`, which would become the parent of every orphaned process of the test run."""
 
     def shares_since_begin(self) -> dict[str, float]:
         return shares(ProcessorReading(*[0.0] * 6), ProcessorReading(1, 2, 2, 0, 0, 0))

@@ -76,7 +76,7 @@ def tabs(browser: Browser) -> Tabs:
 
 @pytest.fixture
 def errors(tabs: Tabs) -> list[str]:
-    """What the page's scripts complained about; the test fails if anything is in here at its end."""
+    """Return the list of script errors of the page; a test fails if the list is not empty at its end."""
     tabs.errors = []
     return tabs.errors
 
@@ -113,7 +113,7 @@ def new_page(browser: Browser, tabs: Tabs, errors: list[str]) -> Iterator[Opener
 
 @pytest.fixture
 def page(new_page: Opener) -> Page:
-    """One page in the light theme."""
+    """Open a page in the light theme."""
     return new_page()
 
 
@@ -125,7 +125,7 @@ def fresh_page(new_page: Opener) -> Page:
 
 @pytest.fixture
 def dark_page(new_page: Opener) -> Page:
-    """One page in the dark theme: Streamlit follows the browser's preference."""
+    """Open a page in the dark theme: Streamlit follows the browser's preference."""
     return new_page(color_scheme="dark")
 
 

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog,
 
 from tools.serving import VIEWPORT, skip_tour
 
-PATIENCE = 30_000  # milliseconds, Playwright's own
+DEFAULT_TIMEOUT_MS = 30_000  # Playwright's own default
 
 
 class Tabs:
@@ -41,7 +41,7 @@ class Tabs:
                 page.evaluate("localStorage.clear(); sessionStorage.clear()")
             page.goto("about:blank")
             page.mouse.move(0, 0)
-            page.set_default_timeout(PATIENCE)
+            page.set_default_timeout(DEFAULT_TIMEOUT_MS)
             session = page.context.new_cdp_session(page)
             session.send("Page.resetNavigationHistory")
             session.detach()
@@ -57,7 +57,7 @@ class Tabs:
 
 
 def new_context(browser: Browser, first_visit: bool = False, **options: Any) -> BrowserContext:
-    """Without `first_visit`, the context of somebody who has seen the tour of the first page."""
+    """Open a context; without `first_visit` it belongs to somebody who has already seen the tour of the first page."""
     context = browser.new_context(
         **{"viewport": VIEWPORT, "reduced_motion": "reduce", "accept_downloads": True, **options}
     )
@@ -66,7 +66,7 @@ def new_context(browser: Browser, first_visit: bool = False, **options: Any) -> 
 
 
 def listen(page: Page, to: Tabs) -> None:
-    """No page of the app opens a dialog of the browser: a token's script would."""
+    """Record the errors of a page. A dialog counts as one: only the script of a hostile token would open it."""
 
     def refuse(dialog: Dialog) -> None:
         to.errors.append(f"dialog: {dialog.message}")

@@ -147,7 +147,7 @@ def test_on_a_phone_the_header_covers_nothing_that_gets_the_focus(new_page: Call
 
 
 def test_no_text_of_a_model_that_ships_lacks_a_letter(page: Page, app_url: str) -> None:
-    """What it can write, token by token, and its examples. The font for Hindi is the app's own, not the machine's."""
+    """Every token that the models can write, and their examples. The app brings its own font for Hindi."""
     letters = set()
     for folder in (ROOT / "checkpoints").iterdir():
         for path in folder.glob("*tokenizer.json"):

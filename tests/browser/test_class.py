@@ -26,7 +26,7 @@ def pages(browser: Browser) -> Iterator[list[Page]]:
 
 
 def answer(page: Page, number: int) -> None:
-    """Some answer to whatever is asked."""
+    """Answer the question on the page, whatever its kind; the answer need not be right."""
     send = page.get_by_role("button", name="Send")
     expect(send).to_be_visible()
     choices, share = page.get_by_role("radio"), page.get_by_role("button", name="Share it out")

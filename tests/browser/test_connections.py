@@ -1,4 +1,4 @@
-"""Nothing but the loopback is asked for anything: not by a page, and not by the server and what it starts.
+"""No page, server or child process connects to anything but the loopback.
 
 The server runs under strace, which sees the connections of every thread and child, those of native libraries too, and
 those that fail. The settings that keep the tests from the Hub are taken away, so that the app is as a user starts it.

@@ -60,7 +60,7 @@ def test_the_address_of_a_lesson_without_its_page_opens_the_lesson(app_url: str,
 
 
 def is_whole(page: Page, address: str, link: str) -> None:
-    """With what ui/navigation.py puts around a page: its menu, and the title of the window. The address stays."""
+    """Check the heading, the menu, the window's title and that the address has not changed."""
     expect(page.get_by_role("heading", level=1)).to_have_text(LINKS[link])
     expect(page.get_by_test_id("stSidebarNavLink")).to_have_count(PAGES)
     expect(page).to_have_title("Headlight")

@@ -135,7 +135,7 @@ def test_what_is_to_be_guessed_is_in_the_browser_only_after_the_guess(fresh_page
     ("by", "names"), [(answer_by_mouse, ["vectors", "cross"]), (answer_by_keyboard, ["query", "heads"])]
 )
 def test_whole_lessons_with_every_kind_of_question(page: Page, app_url: str, by: Any, names: list[str]) -> None:
-    """What differs from lesson to lesson is sent by the server: tests/lessons computes every step of all of them."""
+    """The server sends what differs between lessons: tests/lessons computes every step of all of them."""
     lessons = [lesson for lesson in LESSONS if lesson.name in names]
     asked = [{step.ask for lesson in some for step in lesson.steps} for some in (lessons, LESSONS)]
     assert asked[0] == asked[1]

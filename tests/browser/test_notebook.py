@@ -90,7 +90,7 @@ def render(page: Page, view: View) -> None:
 
 
 def add_saved(page: Page, view: View) -> None:
-    """As a notebook adds an output that is HTML: its scripts are made anew, so that they run."""
+    """Insert saved HTML as a notebook does: its scripts are created anew, so that they run."""
     html = saved_html(view._cell_id, view._packed(), view.trace, view.selected)
     page.evaluate(
         """html => {

@@ -41,7 +41,7 @@ def export(page: Page, what: str, form: str, folder: Path) -> Path:
 
 
 def rows_of(path: Path) -> tuple[dict[str, str], list[list[str]]]:
-    """What a CSV says of itself, and the table behind it."""
+    """Return the facts at the top of a CSV file, and the table below them."""
     rows = list(csv.reader(io.StringIO(path.read_text("utf-8"), newline="")))
     end = rows.index([])
     return {row[0]: row[1] for row in rows[:end]}, rows[end + 1 :]

@@ -55,7 +55,7 @@ def test_the_mark_of_a_space_is_the_apps_own() -> None:
 
 @pytest.fixture
 def own_fonts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Those that ship and Typst's own: what a machine has besides is for no test to ask."""
+    """Use the fonts that ship and Typst's own, whatever fonts the machine has."""
     fonts = typst.Fonts(include_system_fonts=False, font_paths=[str(FONTS)])
     monkeypatch.setattr(typeset, "_fonts", lambda: fonts)
     typeset._first_undrawn.cache_clear()

@@ -17,7 +17,7 @@ HOSTILE = '<b onclick="x">&"'
 
 
 def texts(drawing: Drawing) -> list[str]:
-    """What is written in a picture; it must be XML, alone and as a document."""
+    """Return the texts of a picture; it must be XML, alone and as a document."""
     ElementTree.fromstring(document(drawing, HOSTILE, {HOSTILE: HOSTILE}, "dark"))
     tree = ElementTree.fromstring(inline(drawing))
     return [element.text or "" for element in tree.iter("{http://www.w3.org/2000/svg}text")]

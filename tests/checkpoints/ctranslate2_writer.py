@@ -30,7 +30,7 @@ TOKENS = ["<blank>", "<unk>", "<s>", "</s>", *(f"w{n}" for n in range(28))]
 
 @dataclass
 class File:
-    """What a `model.bin` holds."""
+    """The content of a `model.bin`."""
 
     variables: Variables
     aliases: dict[str, str] = field(default_factory=dict)

@@ -20,7 +20,7 @@ from transformer.checkpoint.weights import HARMLESS_BYTES, MAX_WEIGHTS_BYTES
 
 @pytest.fixture(autouse=True)
 def nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Neither where archives are unpacked nor beside it."""
+    """Check that refused archives leave no files, neither in the temporary folder nor beside the archive."""
     room = tmp_path / "room"
     (room / "temporary").mkdir(parents=True)
     monkeypatch.setattr(tempfile, "tempdir", str(room / "temporary"))

@@ -189,7 +189,7 @@ MARIAN = [*TOKENS[:30], ">>de<<", ">>fr<<"]
 def test_languages_are_asked_for(
     tmp_path: Path, tokens: list[str], start: str | None, chosen: tuple[str | None, str], around: dict[str, list[str]]
 ) -> None:
-    """As converted from Hugging Face, whose tokenizers add what stands around a sentence."""
+    """The model is converted from Hugging Face, whose tokenizers add the tokens around a sentence."""
     tokens = ["<pad>", *tokens[1:]]
     file = of_model(draw_model(random.Random(10), tied="all", norm_eps=1e-5))
     folder = folder_of(tmp_path / "theirs", file, tokens, decoder_start_token=start)

@@ -32,7 +32,7 @@ SRC, TGT = [5, 9, 11, 7], [9, 5, 6]
 
 
 class WordList:
-    """What the converter asks of a tokenizer."""
+    """The part of a tokenizer that the converter uses."""
 
     eos_token, unk_token, pad_token = "</s>", "<unk>", "<pad>"
 

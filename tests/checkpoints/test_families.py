@@ -152,7 +152,7 @@ def test_a_model_saved_without_its_output_is_read_too(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("family", "before"), [("marian", True), ("pegasus", False)])
 def test_where_norms_stand_is_as_the_family_has_it(tmp_path: Path, family: str, before: bool) -> None:
-    """Their code has no pre-norm Marian, whatever the configuration says."""
+    """Transformers' own code has no pre-norm Marian, whatever the configuration says."""
     model = random_model(family, **(MARIAN_IDS if family == "marian" else {}))
     folder = save(model, tmp_path / "theirs")
     config = json.loads((folder / "config.json").read_text())
@@ -239,7 +239,7 @@ def test_weights_of_fairseq_without_settings_are_refused(tmp_path: Path) -> None
 
 
 def test_a_model_of_madlads_size_is_examined_by_its_header(tmp_path: Path) -> None:
-    """Its 11.8 GB are holes in a file, which take no room; nothing of them is read."""
+    """Its 11.8 GB are holes in a sparse file, and no weight is read."""
     sizes = {"d_model": 1024, "d_ff": 8192, "d_kv": 128, "num_heads": 16, "num_layers": 32, "vocab_size": 256_000}
     config = {"model_type": "t5", **sizes, "feed_forward_proj": "gated-gelu", "tie_word_embeddings": False}
     (tmp_path / "config.json").write_text(json.dumps(config))

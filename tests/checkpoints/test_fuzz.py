@@ -21,7 +21,7 @@ from tests.fuzzing import fuzz
 from tests.small import small_checkpoint
 
 pytestmark = pytest.mark.fuzz
-TIMES = 60  # of each kind of file
+ATTEMPTS = 60  # per kind of file
 FAIRSEQ = Path(__file__).parents[1] / "fixtures" / "fairseq" / "omegaconf-2.4.pt"
 TUTORIAL = Path(__file__).parents[1] / "fixtures" / "tutorial-checkpoints" / "ground-up" / "transformer_weights.pth"
 
@@ -63,7 +63,7 @@ def test_damaged_files(valid: dict[str, Path], tmp_path: Path, monkeypatch: pyte
         path.write_bytes(mutated(content, chance))
         return in_one_sentence(partial(chance.choice((opened, examine)), path))
 
-    assert fuzz(name, TIMES, attempt) < 1
+    assert fuzz(name, ATTEMPTS, attempt) < 1
     assert {entry.name for entry in tmp_path.iterdir()} == {name, "temporary"}
     assert not list((tmp_path / "temporary").glob("headlight-*"))
 
@@ -79,7 +79,7 @@ def test_damaged_folders(valid: dict[str, Path], tmp_path: Path, name: str) -> N
         (folder / name).write_bytes(mutated(content, chance))
         return in_one_sentence(partial(chance.choice((checkpoints.load, examine)), folder))
 
-    assert fuzz(f"folder {name}", TIMES // 2, attempt) < 1
+    assert fuzz(f"folder {name}", ATTEMPTS // 2, attempt) < 1
 
 
 TUTORIALS = sorted(TUTORIAL.parents[1].glob("*/*.pt*"))
@@ -103,7 +103,7 @@ def test_state_dicts_with_faults(tmp_path: Path, path: Path) -> None:
 
     form = examine(path).form
     assert form is not None
-    assert fuzz(f"tutorial {path.parent.name}", TIMES // 4, attempt) < 1
+    assert fuzz(f"tutorial {path.parent.name}", ATTEMPTS // 4, attempt) < 1
 
 
 def shapes(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Size]:
@@ -139,7 +139,7 @@ def test_damaged_folders_of_ctranslate2(tmp_path: Path, name: str) -> None:
         (folder / name).write_bytes(mutated(content, chance))
         return in_one_sentence(partial(examine, folder))
 
-    assert fuzz(f"ctranslate2 {name}", TIMES // 2, attempt) < 1
+    assert fuzz(f"ctranslate2 {name}", ATTEMPTS // 2, attempt) < 1
 
 
 HUGGING_FACE = ("config.json", "generation_config.json", "pytorch_model.bin", "vocab.json", "source.spm")
@@ -174,4 +174,4 @@ def test_damaged_folders_of_hugging_face(marian: Path, tmp_path: Path, name: str
         (folder / name).write_bytes(mutated(content, chance))
         return in_one_sentence(partial(examine, folder))
 
-    assert fuzz(f"marian {name}", TIMES // 4, attempt) < 1
+    assert fuzz(f"marian {name}", ATTEMPTS // 4, attempt) < 1

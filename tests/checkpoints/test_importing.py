@@ -182,7 +182,7 @@ def test_our_own_with_a_tensor_missing_is_described(tmp_path: Path) -> None:
 
 
 def test_two_who_import_to_one_name_make_one_whole_model(tmp_path: Path) -> None:
-    """Each writes to a place of its own, and the first who is done has the name."""
+    """Each import writes to its own folder, and the first to finish gets the name."""
     together, ends = threading.Barrier(2), []
 
     def one() -> None:

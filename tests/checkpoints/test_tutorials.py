@@ -39,12 +39,12 @@ def opened(name: str, out: Path, **changes: Any) -> Translator:
 
 @pytest.fixture(scope="module", params=TITLES)
 def imported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Translator]:
-    """With masks applied, as every tutorial's text describes them."""
+    """Import a tutorial's file with masks applied, as every tutorial's text describes them."""
     return request.param, opened(request.param, tmp_path_factory.mktemp("imported") / "model", masks="applied")
 
 
 def theirs(name: str, hide: tutorial_code.Hide, due: dict[str, np.ndarray], **tensors: torch.Tensor) -> np.ndarray:
-    """Their forward pass written again, on their file."""
+    """Compute the tutorial's forward pass, written again here, on its file."""
     known = facts(name)
     every = {key: tensors.get(key, value).float() for key, value in weights(name).items()}
     model = tutorial_code.Model(TUTORIALS[name], every, known["heads"], known["pad_id"], hide)
@@ -62,7 +62,7 @@ def test_log_probs_are_those_of_the_repaired_code(imported: tuple[str, Translato
 @pytest.mark.parametrize("masks", [None, "never"])
 @pytest.mark.parametrize("name", tutorial_code.AS_THEY_RUN)
 def test_log_probs_are_those_of_the_code_as_it_runs(name: str, masks: str | None, tmp_path: Path) -> None:
-    """Where nobody says otherwise: without a mask, in one pass and in what is written."""
+    """By default no mask is applied, in one pass and in decoding."""
     translator, due = opened(name, tmp_path / "model", masks=masks), expected(name, as_run=True)
     log_probs = translator.log_probs(due["src"], due["tgt"]).numpy()
     np.testing.assert_allclose(log_probs, due["log_probs"], rtol=0, atol=1e-5)
@@ -107,7 +107,7 @@ def test_what_of_their_code_cannot_run_is_listed_and_does_not() -> None:
 
 
 def test_a_table_whose_cosines_overwrite_its_sines_is_used_as_it_stands(tmp_path: Path) -> None:
-    """What *A developer diary* saves: its positions are read off the file, right or wrong."""
+    """The positions of *A developer diary* are read from its file, right or wrong."""
     name, due = "adeveloperdiary", expected("adeveloperdiary")
     whole = weights(name)
     table = tutorial_code.overwritten_table(*whole[TUTORIALS[name].tables[0]].shape[1:])

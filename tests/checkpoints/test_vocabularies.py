@@ -69,7 +69,7 @@ def test_ids_without_a_token_are_called_by_their_number(tmp_path: Path) -> None:
 
 
 class Ran:
-    """What a pickle may do when it is opened."""
+    """An object whose unpickling would run code."""
 
     def __reduce__(self) -> tuple[Callable[[str], int], tuple[str]]:
         return os.system, ("touch ran",)

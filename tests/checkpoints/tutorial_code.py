@@ -98,7 +98,7 @@ def overwritten_table(length: int, width: int) -> Tensor:
 
 
 class Model:
-    """One tutorial's model on the tensors of its file."""
+    """A tutorial's model on the tensors of its file."""
 
     def __init__(self, form: Tutorial, tensors: dict[str, Tensor], heads: int, pad: int, hide: Hide):
         self.form, self.tensors, self.heads, self.pad, self.hide = form, tensors, heads, pad, hide

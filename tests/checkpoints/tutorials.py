@@ -32,7 +32,7 @@ def file(name: str) -> Path:
 
 
 def expected(name: str, as_run: bool = False) -> dict[str, np.ndarray]:
-    """Of the code with its mistakes mended (`tutorial_code.REPAIRED`) and its masks applied, or of it `as_run`."""
+    """Return the log-probabilities of the tutorial's code, repaired (`tutorial_code.REPAIRED`) or `as_run`."""
     with np.load(FOLDER / name / f"expected{'_as_run' * as_run}.npz") as arrays:
         return dict(arrays)
 

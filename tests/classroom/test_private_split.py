@@ -40,7 +40,7 @@ def test_no_browser_but_the_teacher_s_gets_the_split(tmp_path: Path, monkeypatch
     address = {"lesson": LESSON.name, "step": STEP.name, "code": code}
 
     def sent(element: Element) -> bytes:
-        """What an element says; the scripts of a component are the same for everybody."""
+        """Return what an element sends to its browser, without the scripts, which are the same for every browser."""
         component = element.bidi_component
         return component.bytes + component.json.encode() if component.id else element.SerializeToString()
 

@@ -1,4 +1,4 @@
-"""Runs what may end or hang its process in another one, with limits of memory and time."""
+"""Run code that may crash or hang in another process, with limits on memory and time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 CHILD = ROOT / "headlight" / "tokenizer_json"
-MEMORY, SECONDS = 4 * 2**30, 40
+MEMORY_LIMIT_BYTES, CPU_LIMIT_SECONDS = 4 * 2**30, 40
 
 # Each case in a fork of its own, so that one import serves them all.
 _OPENING = """
@@ -42,14 +42,14 @@ for path in sys.argv[3:]:
 
 
 def fates(folder: Path, cases: dict[str, Any]) -> dict[str, str]:
-    """What becomes of a process that loads each tokenizer and works with it: "opened", "refused: ..." or worse."""
+    """Load and use each tokenizer in a process of its own; return "opened", "refused: ..." or how the process ended."""
     paths = {str(folder / f"{n}.json"): name for n, name in enumerate(cases)}
     for path, content in zip(paths, cases.values(), strict=True):
         Path(path).write_text(json.dumps(content), encoding="utf-8")
     ended = subprocess.run(
-        [sys.executable, "-c", _OPENING, str(MEMORY), str(SECONDS), *paths],
+        [sys.executable, "-c", _OPENING, str(MEMORY_LIMIT_BYTES), str(CPU_LIMIT_SECONDS), *paths],
         capture_output=True,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT_BYTES, MEMORY_LIMIT_BYTES)),
         cwd=ROOT,
         text=True,
     )

@@ -28,7 +28,7 @@ def test_bytes_that_spell_a_word_of_any_script_are_joined_to_it(script: str) -> 
 
 @given(st.text(st.characters(min_codepoint=128, exclude_categories=["Cs"]), max_size=12), st.integers(0, 40))
 def test_no_byte_is_lost_and_none_is_added(text: str, cut: int) -> None:
-    """What is no whole character keeps its names."""
+    """Bytes that form no whole character keep their names."""
     names = named(text)[cut:]
     shown = join_labels(names)
     assert "".join(letter if letter.isascii() else "".join(named(letter)) for letter in shown) == "".join(names)

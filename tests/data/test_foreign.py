@@ -312,7 +312,7 @@ def test_the_process_that_tries_inherits_nothing(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_failure_at_a_text_is_a_sentence() -> None:
-    """What the library does with a text may be a panic, which is no Exception."""
+    """The library may panic on a text, and a panic is no Exception."""
     inner = foreign.opened(SMALL)
     inner.pre_tokenizer = pre_tokenizers.Split(tokenizers.Regex("(a+)+$"), "isolated")  # as it came in before
     tokenizer = Tokenizer(inner, 0, 2, 3)

@@ -17,7 +17,7 @@ from headlight import tokenizer_json as foreign
 from headlight.tokenizer_json import trial
 from tests.data.limited import last_before_the_end
 from tests.data.test_foreign import ATTACKS, BPE, FLAGS, SMALL, table
-from tests.fuzzing import SECONDS
+from tests.fuzzing import FUZZ_SECONDS
 
 COUNT = 1_000  # cases that are the same each time; about one in ten is accepted
 SEEDS = (16406,)  # that failed once
@@ -58,7 +58,7 @@ def flag(chance: random.Random) -> bool:
 
 
 def charsmap(chance: random.Random) -> dict[str, Any]:
-    """One that rewrites "a", with faults."""
+    """Return a character map that rewrites "a", with random faults."""
     trie = [0] * 512
     leaf = (256 ^ 97) ^ 1
     trie[0], trie[256 ^ 97], trie[leaf] = 256 << 10, 1 << 10 | 1 << 8 | 97, 1 << 31
@@ -150,7 +150,7 @@ def several(chance: random.Random, one: Any, members: str) -> Any:
 
 
 def spoilt(content: Any, chance: random.Random) -> Any:
-    """With something nasty in one place."""
+    """Return the tokenizer with one value replaced by a hostile one."""
     content = copy.deepcopy(content)
     here = content
     for _ in range(20):
@@ -185,8 +185,8 @@ def random_tokenizer(seed: int) -> Any:
 @pytest.mark.slow
 @pytest.mark.fuzz
 def test_what_is_accepted_does_no_harm() -> None:
-    start, tried, accepted = random.SystemRandom().getrandbits(48) if SECONDS else 0, 0, 0
-    end = time.monotonic() + SECONDS
+    start, tried, accepted = random.SystemRandom().getrandbits(48) if FUZZ_SECONDS else 0, 0, 0
+    end = time.monotonic() + FUZZ_SECONDS
     waiting = {seed: understood for seed in SEEDS if (understood := _understood(seed))}
     while (more := tried < COUNT or time.monotonic() < end) or waiting:
         while more and len(waiting) < TOGETHER:
@@ -203,7 +203,7 @@ def test_what_is_accepted_does_no_harm() -> None:
 
 
 def test_harm_would_be_seen() -> None:
-    """One of the attacks as it came, after a tokenizer that does none."""
+    """One of the attacks, unchanged, follows a harmless tokenizer."""
     whole = foreign.rebuilt(SMALL)
     attack = {**whole, **ATTACKS["a table that claims 4 GB"]}
     contents = {1: json.dumps(whole), 2: json.dumps(attack), 3: json.dumps(whole)}
@@ -211,7 +211,7 @@ def test_harm_would_be_seen() -> None:
 
 
 def _understood(seed: int) -> str:
-    """What is made of a case, as JSON; nothing where it is refused in a sentence."""
+    """Return the tokenizer that is read from a case, as JSON; "" if the case is refused."""
     start = time.monotonic()
     try:
         return json.dumps(foreign.rebuilt(random_tokenizer(seed)))

@@ -19,7 +19,7 @@ Server = tuple[Path, str, list[str]]  # its folder, its address, what was asked 
 
 @pytest.fixture(autouse=True)
 def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No folder of the machine that runs the tests, and no network."""
+    """Hide this machine's copy of the corpus, and the network."""
     monkeypatch.delenv("HEADLIGHT_MULTI30K", raising=False)
     monkeypatch.setattr(multi30k, "DEFAULT_URL", "http://127.0.0.1:9/")
     monkeypatch.chdir(tmp_path)

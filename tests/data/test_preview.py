@@ -9,7 +9,7 @@ LETTERS = "abcdefghij"
 
 
 def corpus(count: int = 200) -> Pairs:
-    """Every pair: letters; every tenth, those from which no tokenizer learns: one letter more."""
+    """Return pairs of letters; every tenth pair, from which the preview's tokenizer does not learn, has one more."""
     rows = []
     for n in range(count):
         word = LETTERS[n % 10] * 3 + ("z" if n % 10 == 9 else "")
@@ -27,7 +27,7 @@ def test_lengths_are_those_that_the_model_would_see() -> None:
 
 
 def test_coverage_is_measured_on_pairs_that_were_not_learned_from() -> None:
-    """Of "jjjz" neither letter was seen: both stand in every tenth pair alone."""
+    """Neither letter of "jjjz" was seen: both occur only in every tenth pair."""
     summary = preview(corpus(), "characters", 50, separate=True)
     assert summary.source.covered == 0.0 and summary.target.covered == 0.0
     again = preview(Pairs("same", [Pair(n, "ab", "ba") for n in range(1, 101)]), "characters", 50)

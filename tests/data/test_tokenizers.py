@@ -330,7 +330,7 @@ HINDI = "जलवायु परिवर्तन"
 
 
 def unmarked(*texts: str) -> Tokenizer:
-    """As a widely followed tutorial trains it: nothing says where a word begins."""
+    """Train a tokenizer as a widely followed tutorial does: no piece marks where a word begins."""
     inner = tokenizers.Tokenizer(models.BPE(unk_token="[UNK]"))
     inner.pre_tokenizer = pre_tokenizers.Whitespace()
     inner.train_from_iterator(texts, trainers.BpeTrainer(special_tokens=["[UNK]", "[PAD]", "[SOS]", "[EOS]"]))

@@ -27,7 +27,7 @@ def test_the_rows_of_the_steps_stacked_are_the_patterns_of_one_pass(model, src, 
 
 
 def test_the_winner_of_a_beam_changes_places_and_is_followed(model, src):
-    """Without such a change, the test above would say nothing of reordering."""
+    """Without such a change the test above would not cover reordering."""
     steps = list(beam(model, src, 5))
     changed = 0
     for sentence, (best, *_) in enumerate(finish(steps)):

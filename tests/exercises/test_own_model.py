@@ -17,7 +17,7 @@ from tests.exercises import solutions
 
 @pytest.fixture
 def script(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What reverse.py defines, with the solutions as the student's files."""
+    """Return the names that reverse.py defines when the solutions are the student's files."""
     for exercise in EXERCISES.values():
         monkeypatch.setitem(sys.modules, exercise.file.removesuffix(".py"), solutions)
     return runpy.run_path(str(FOLDER / "reverse.py"))

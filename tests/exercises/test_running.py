@@ -86,7 +86,7 @@ def test_a_file_that_does_not_get_so_far_is_refused(
 
 
 def judged_here(path: Path, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """What the process of a file would say; in this one, which is quicker."""
+    """Judge a file in this process, which is faster than starting one."""
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     child.main(path, path.parent, 60, [])
@@ -177,7 +177,7 @@ def test_a_file_that_never_gets_to_its_exercises_is_refused(tmp_path: Path) -> N
 def test_a_file_that_ends_the_process_before_its_exercises_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As `os._exit(0)` does at its top: nothing was said, and all seems well."""
+    """A file with `os._exit(0)` at its top ends silently with status 0."""
     monkeypatch.setattr("subprocess.run", lambda command, **_: subprocess.CompletedProcess(command, 0))
     with pytest.raises(ValueError, match="did not get to its exercises. It ended the process; leave out what exits."):
         check(write_file(tmp_path, "import os; os._exit(0)\n"))

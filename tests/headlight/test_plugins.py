@@ -154,7 +154,7 @@ class Lab:
 
 @pytest.mark.slow
 def test_a_plugin_that_is_imported_first(installed: Path) -> None:
-    """It imports the module of the registry, which must not look for it before it is complete."""
+    """The plugin imports the registry, which must not look for plugins before it is complete."""
     code = "import headlight_example.measure as m, headlight; assert 'last_key' in headlight.MEASURES"
     path = {"PYTHONPATH": f"{installed}:{EXAMPLE.parents[1]}"}
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], env=path, capture_output=True, text=True)

@@ -22,7 +22,7 @@ from tools.serving import launch, wait_until_idle
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOK, APP = (ROOT / "build" / "installed" / name / "bin" for name in ("notebook", "app"))
 SHIPPED = sorted(path.name for path in (ROOT / "checkpoints").iterdir() if path.is_dir())
-LARGEST = 100_000_000  # bytes of the wheel
+MAX_WHEEL_BYTES = 100_000_000  # bytes of the wheel
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -61,7 +61,7 @@ def run(home: Path, environment: dict[str, str], program: Path, *arguments: str)
 
 def test_the_wheel_has_two_modules_and_a_bearable_size() -> None:
     (wheel,) = (ROOT / "dist").glob("headlight_attention-*.whl")
-    assert wheel.stat().st_size <= LARGEST
+    assert wheel.stat().st_size <= MAX_WHEEL_BYTES
     tops = {name.split("/")[0] for name in zipfile.ZipFile(wheel).namelist()}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"headlight", "transformer"}
     assert {"headlight/py.typed", "transformer/py.typed"} <= set(zipfile.ZipFile(wheel).namelist())

@@ -38,7 +38,7 @@ def test_a_step_is_computed_and_its_claims_hold(lesson: Lesson, step: Step) -> N
 
 @pytest.mark.parametrize(("lesson", "step"), STEPS)
 def test_every_causal_sentence_of_an_explanation_has_a_claim(lesson: Lesson, step: Step) -> None:
-    """What a step says of a model is checked by a claim: one for each sentence with a causal word, and at least one."""
+    """A claim checks what a step says about a model: one per sentence with a causal word, and at least one."""
     prose = re.sub(r"\{[^}]*\}|“[^”]*”", "", step.explanation)  # no expressions, and no sentences that are quoted
     causal = [sentence for sentence in re.split(r"(?<=[.?!])\s", prose) if CAUSAL.search(sentence)]
     assert len(step.claims) >= max(1, len(causal)), causal
@@ -71,7 +71,7 @@ def test_no_two_lessons_have_one_number_and_all_kinds_of_question_are_asked() ->
 
 @pytest.mark.parametrize("name", ["it", "cross"])
 def test_the_cell_that_is_asked_about_is_marked_in_every_head(name: str) -> None:
-    """Without it nobody could work out which head it is, among twelve pictures of a few pixels."""
+    """Without the mark nobody could find the head among twelve pictures of a few pixels."""
     lesson = next(lesson for lesson in LESSONS if lesson.name == name)
     step = next(step for step in lesson.steps if step.ask == "head" and step.answer and step.answer.words)
     posed = pose(step, computer(step))

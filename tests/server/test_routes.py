@@ -104,7 +104,7 @@ def test_every_route_has_a_rule(live: list[Live]) -> None:
 
 
 def status(url: str, method: str, path: str, **headers: str) -> int:
-    """What is answered; an upgrade to a websocket is asked for as browsers do."""
+    """Return the status of an answer; a websocket is requested as browsers do."""
     request_headers = {name.replace("_", "-"): value for name, value in headers.items()}
     if method == "WEBSOCKET":
         upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
@@ -118,7 +118,7 @@ def status(url: str, method: str, path: str, **headers: str) -> int:
 
 @pytest.fixture(scope="module", params=["alone", "password", "public"])
 def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
-    """Its address, and how it was started."""
+    """Return the address of the server, and how the server was started."""
     folder = tmp_path_factory.mktemp(request.param)
     settings = {"alone": {}, "password": {"HEADLIGHT_PASSWORD": PASSWORD}, "public": {"HEADLIGHT_PUBLIC": "1"}}
     with pytest.MonkeyPatch.context() as patch:

@@ -84,14 +84,14 @@ def websocket(url: str, host: str = "127.0.0.1", origin: str | None = None, cook
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """As `make run` starts it."""
+    """Start the server as `make run` does."""
     with serve(ROOT / "app.py", tmp_path_factory.mktemp("run") / "log.txt") as address:
         yield address
 
 
 @contextmanager
 def production(log: Path, *arguments: str, **environment: str) -> Iterator[tuple[str, psutil.Process]]:
-    """As `make serve` starts it, for others."""
+    """Start the server as `make serve` does, for visitors from the network."""
     port = str(free_port())
     with log.open("wb") as output:
         process = psutil.Popen(
@@ -133,7 +133,7 @@ def locked(watched: Path) -> Iterator[str]:
 
 
 def _cookie(url: str) -> str:
-    """What the server gives whoever types the password."""
+    """Return the cookie that the server sends after the right password."""
     body = urlencode({"password": PASSWORD}).encode()
     answer = ask(url, "/?a=1", "POST", body, content_type="application/x-www-form-urlencoded", accept="text/html")
     assert (answer.status, answer.headers["location"]) == (303, "?a=1")
@@ -196,7 +196,7 @@ def test_metrics_are_off(url: str, path: str) -> None:
 def test_a_public_server_that_streamlit_started_takes_no_upload(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With Streamlit's own limit, as by `HEADLIGHT_PUBLIC=1 streamlit run app.py`."""
+    """The server has Streamlit's own limit, as after `HEADLIGHT_PUBLIC=1 streamlit run app.py`."""
     monkeypatch.setenv("HEADLIGHT_PUBLIC", "1")
     with serve(ROOT / "app.py", tmp_path / "log.txt") as url:
         for method in ("PUT", "DELETE", "OPTIONS"):
@@ -296,7 +296,7 @@ def test_no_password_is_typed_out(tmp_path: Path) -> None:
 
 
 def test_run_listens_to_this_machine_alone(tmp_path: Path) -> None:
-    """Without an address on the command line, as `make run`."""
+    """The command line names no address, as in `make run`."""
     port = free_port()
     command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}", "--server.headless=true"]
     process = psutil.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -1,4 +1,4 @@
-"""What is shipped of a run whose snapshots or facts are damaged, or too many."""
+"""Exporting a run whose snapshots or facts are damaged or too many."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from headlight.runs import RunFolder, export
-from tests.damage import END, cut
+from tests.damage import LAST_STEP, cut
 from tests.small_run import finished_run
 
 
@@ -43,7 +43,7 @@ def test_the_card_names_the_steps_that_the_run_has_now(run: RunFolder) -> None:
     recipe = run.recipe()
     run.write_recipe(replace(recipe, training=replace(recipe.training, steps=33)))
     card = export(run.path, run.path.parent / "shipped", score=False).card
-    assert "--steps 33" in card["command"] and card["step"] <= END
+    assert "--steps 33" in card["command"] and card["step"] <= LAST_STEP
 
 
 def test_weights_are_readable_to_whom_their_neighbours_are(run: RunFolder, tmp_path: Path) -> None:

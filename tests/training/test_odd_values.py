@@ -1,4 +1,4 @@
-"""Values in the files of a run that nobody thought of."""
+"""Unexpected values in the files of a run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from headlight.cli.verbs import main
 from headlight.runs import RunFolder, state, status
 from headlight.runs.metrics import parse_line
-from tests.damage import LAST
+from tests.damage import PAUSED_STEP
 from transformer.files import write_json
 
 json_values = st.recursive(
@@ -46,7 +46,7 @@ def test_no_value_in_a_status_is_a_traceback(run: RunFolder, data: st.DataObject
 @bounded
 @given(data=st.data())
 def test_no_value_in_a_training_json_is_a_traceback(run: RunFolder, data: st.DataObject) -> None:
-    path = run.checkpoint(LAST) / "training.json"
+    path = run.checkpoint(PAUSED_STEP) / "training.json"
     (path.parent / "files.json").unlink(missing_ok=True)
     kept = path.read_bytes()
     values = json.loads(kept)
@@ -55,7 +55,7 @@ def test_no_value_in_a_training_json_is_a_traceback(run: RunFolder, data: st.Dat
     write_json(path, values)
     with suppress(ValueError):
         state.check(path.parent)
-        assert values["step"] == LAST and 0 <= values["best"] <= LAST
+        assert values["step"] == PAUSED_STEP and 0 <= values["best"] <= PAUSED_STEP
     path.write_bytes(kept)
 
 

@@ -69,7 +69,7 @@ def test_anatomy_of_other_parts(part: str) -> None:
 
 
 def test_why() -> None:
-    """Every section, also the swapped cause, whose shares a pruned head has none of."""
+    """Open every section, also the swapped cause, in which a pruned head has no share."""
     app = opened("why", model="small", step="1", corrupted=TEXTS[1])
     assert "The top 3" in texts(app) and "NaN" not in texts(app)
 

@@ -143,7 +143,7 @@ def test_analyses_give_what_they_give_of_the_imported_model(tmp_path: Path, fami
 
 
 def flat(value: Any) -> list[float]:
-    """All numbers in a result."""
+    """Return all numbers in a result."""
     if isinstance(value, np.ndarray | torch.Tensor):
         return list(np.asarray(value, dtype=np.float64).ravel())
     if isinstance(value, int | float):

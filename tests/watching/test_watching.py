@@ -1,4 +1,4 @@
-"""What `watch` leaves of the model that it is given, what it writes when told to, and what it refuses."""
+"""`watch` leaves its model unchanged, traces what the model writes or is given, and refuses other models."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHORT = {"max_new_tokens": 4}
 
 
 def state(model: Any) -> Any:
-    """All of a model that could be seen from outside."""
+    """Return everything about a model that is visible from outside."""
     settings = [
         (name, module.training, set(vars(module)), len(module._forward_hooks)) for name, module in model.named_modules()
     ]
@@ -100,7 +100,7 @@ def test_code_that_computes_something_else_is_refused(monkeypatch: pytest.Monkey
 
 
 def test_two_models_in_one_are_both_watched() -> None:
-    """Its encoder and its decoder have configurations of their own, and layers with copies of these."""
+    """Encoder and decoder have configurations of their own, with copies in their layers."""
     sizes = {
         "vocab_size": 32, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4,
         "intermediate_size": 20,

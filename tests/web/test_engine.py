@@ -49,7 +49,7 @@ def generated(corpus: str, count: int) -> list[str]:
 
 
 def run(checkpoint: Checkpoint, sentences: list[str], tmp: Path, off: list[str] | None = None) -> Any:
-    """What the engine says of each sentence, and all its numbers in one row."""
+    """Return the engine's answers for each sentence, and all their numbers in one row."""
     (tmp / "model").write_bytes(model_bytes(checkpoint, {}))
     (tmp / "asked").write_text(json.dumps({"sentences": sentences, "off": off or []}))
     files = [tmp / name for name in ("model", "asked", "answers", "numbers")]

@@ -30,7 +30,7 @@ RECORDED = ("born", "low-loss")  # they compare snapshots of a training
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the page says of each step that it computes."""
+    """Return what the page shows of each step that it computes."""
     tmp = tmp_path_factory.mktemp("lessons")
     lessons, companions = lessons_of(MODEL)
     assert [lesson["name"] for lesson in lessons] == [lesson.name for lesson in shelf(ROOT / "lessons" / "en")]

@@ -31,7 +31,7 @@ pytestmark = pytest.mark.device
 
 
 def test_the_atlas_is_the_mean_of_what_each_sentence_measures_alone(small: Checkpoint, measured_atlas: Atlas) -> None:
-    """As measured on the trace of every sentence by itself, without padding."""
+    """Each sentence is measured on its own trace, without padding."""
     translator = Translator(small)
     traces = [translator.trace(pair.source, pair.target) for pair in pairs()]
     assert measured_atlas.pairs == len(traces) == 40
@@ -65,7 +65,7 @@ def test_without_gold_what_needs_it_is_absent(small: Checkpoint) -> None:
 
 
 def test_processes_find_together_bit_for_bit_what_one_finds(small: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As of three processes: each says what it found, and the first one hears it."""
+    """Three processes are simulated; the first one collects what each has found."""
     monkeypatch.setattr("headlight.analysis.atlas.over_corpus.BATCH_TOKENS", 64)
     alone = measured(small, sample=6)
     contributions: list[list[np.ndarray]] = []
@@ -154,7 +154,7 @@ class Planted:
 @pytest.mark.slow
 @pytest.mark.parametrize("of", ["words", "grammar"])
 def test_a_planted_head_has_alignment_error_0_and_antecedent_100(of: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On words of several tokens too: the grammar's sentences in the pieces of a small vocabulary."""
+    """Words of several tokens count too: the grammar's sentences are cut by a small vocabulary."""
     if of == "words":
         checkpoint, gold = small_checkpoint(), list(pairs())
     else:
@@ -198,7 +198,7 @@ def test_a_planted_head_has_alignment_error_0_and_antecedent_100(of: str, monkey
 
 @pytest.mark.slow
 def test_memory_does_not_grow_with_the_pairs(small: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What Python and numpy hold at most, over one chunk and over many."""
+    """Compare the peak memory of Python and numpy over one chunk and over many."""
     monkeypatch.setattr("headlight.analysis.atlas.reading.CHUNK_PAIRS", 40)
 
     def peak(chunks: int) -> int:

@@ -13,7 +13,7 @@ HOSTILE = ["<img src=x onerror=alert(1)>", "</script><script>alert(1)</script>",
 
 @dataclass(frozen=True)
 class Case:
-    """One kind of attention: `patterns` [L, H, Q, K], rows sum to 1 over the cells that are not masked."""
+    """One kind of attention: `patterns` [L, H, Q, K], whose rows sum to 1 over the cells that are not masked."""
 
     patterns: NDArray[np.float32]
     masked: NDArray[np.bool_]

@@ -77,7 +77,7 @@ def test_a_browser_that_stores_nothing_is_no_error(call: Call) -> None:
 
 
 def test_boxes_and_the_pointer_are_told_in_the_pixels_that_we_draw_in(call: Call) -> None:
-    """Where the page is zoomed the browser tells both in the window's."""
+    """On a zoomed page the browser gives both in the window's pixels."""
     seen = call(
         """(() => {
           document.body.style.zoom = 1.5;

@@ -22,7 +22,7 @@ def kind(name: str) -> KindView:
 
 @pytest.fixture
 def page(fresh_page: Page) -> Page:
-    """What these tests cut off from the network, listen to and watch is for none of the others."""
+    """Open a page of its own, which these tests cut off from the network and listen to."""
     return fresh_page
 
 
@@ -71,7 +71,7 @@ def test_the_file_works_without_a_network(page: Page, offline: Callable[[str], l
 
 
 def test_the_file_brings_the_fonts_of_its_letters(page: Page, offline: Callable[[str], list[str]]) -> None:
-    """By their widths: what a machine draws in their place is wider, or a box."""
+    """Compare widths: a substitute letter is wider, or a box."""
     words = ["\u2581le", "\u0939\u093f"]
     view = KindView(np.eye(2, dtype=np.float32)[None, None], None, words, words, None, [[[""]]])
     asked = offline(standalone_html("t", {"encoder": view}, ("encoder", 0, 0), "light", {}))

@@ -15,7 +15,7 @@ CROSS = case("cross")
 
 
 def hidden_share(patterns: np.ndarray, mass: float) -> float:
-    """What is left of [H, Q, K] when each row draws its fewest, largest weights that reach `mass`."""
+    """Return the share of [H, Q, K] that is not drawn when each row draws its largest weights up to `mass`."""
     ordered = -np.sort(-patterns.astype(np.float64), axis=-1)
     before = np.cumsum(ordered, -1) - ordered
     total = ordered.sum(-1, keepdims=True)

@@ -1,4 +1,4 @@
-"""What an open page keeps beside the cache, and the Anatomy page's view."""
+"""An open Anatomy page keeps traces in the cache only; and the view in its address."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ PAGE = Path(__file__).resolve().parents[3] / "pages" / "anatomy.py"
 
 
 def traces() -> list[Trace]:
-    """Whatever anything holds."""
+    """Return all traces that are alive."""
     gc.collect()
     return [instance for instance in gc.get_objects() if isinstance(instance, Trace)]
 

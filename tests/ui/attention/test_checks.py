@@ -43,7 +43,7 @@ def test_nobody_waits_for_the_checks_to_see_the_picture(checked: list[Trace]) ->
 def test_while_others_wait_the_checks_come_in_the_turn_of_the_picture(
     checked: list[Trace], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They would get in line a second time."""
+    """Otherwise the checks would have to queue a second time."""
     monkeypatch.setattr(Turns, "busy", True)
     picture = shown_trace("small", TEXTS[1], AttentionView())
     assert checked == [picture.trace]
@@ -75,7 +75,7 @@ def test_where_the_checks_fail_the_page_says_so_beside_the_picture(
 
 
 def test_the_checks_are_of_the_model_that_gave_the_picture(checked: list[Trace], shelves: Path) -> None:
-    """One that trains has other weights by the time that its checks are made."""
+    """A model in training has other weights by the time its checks run."""
     picture = shown_trace("small", TEXTS[0], AttentionView())
     other = small_checkpoint()
     with torch.no_grad():

@@ -38,7 +38,7 @@ def model(shelves: Path) -> Translator:
 
 
 def texts(app: AppTest) -> str:
-    """Without what explains a term where it stands."""
+    """Return the page's text without the links that explain terms."""
     said = " ".join(element.value for element in (*app.markdown, *app.caption))
     return re.sub(r'\[([^]]*)]\(#term-[\w-]+ "(?:\\.|[^"\\])*"\)', r"\1", said)
 
@@ -47,7 +47,7 @@ def texts(app: AppTest) -> str:
 
 
 def test_the_cost_of_a_head_is_measured_from_the_heads_that_are_shown(model: Translator) -> None:
-    """With two heads off, it told what a third costs with both of them on."""
+    """With two heads off, the page had shown the cost of a third with both of them on."""
     app = opened()
     (button,) = (one for one in app.button if one.label == "How important is each head?")
     button.click()
@@ -108,7 +108,7 @@ def test_changes_are_named_as_people_say_them() -> None:
 
 @pytest.mark.parametrize("change", ["cross.3.2", "cross.3.2x0"])
 def test_a_head_that_is_off_is_said_to_be_off_everywhere(model: Translator, change: str) -> None:
-    """It had an entropy of 0.00, measures of NaN, and looked most at nothing, 0 %."""
+    """Such a head had been shown with an entropy of 0.00, measures of NaN, and a largest weight of 0 %."""
     app = opened(changes=change, layer="3", head="2", hide="1")
     every = header(app, "overview-patterns")["kinds"]["cross"]
     assert every["captions"][2][1] == [OFF] and every["off"] == [["", ""]] * 2 + [["", "off"]]
@@ -124,7 +124,7 @@ def test_a_head_that_is_off_is_said_to_be_off_everywhere(model: Translator, chan
 
 
 def test_hidden_special_tokens_are_on_neither_axis(model: Translator) -> None:
-    """It said that they were hidden, and the rows [SOS] and [EOS] stayed."""
+    """The page had said that special tokens are hidden and still shown the rows [SOS] and [EOS]."""
     trace = model.trace(TEXTS[0])
     for kind in ("encoder", "decoder", "cross"):
         app = opened(kind=kind, hide="1", layer="1", head="1")
@@ -151,7 +151,7 @@ def unlike(model: Translator, kind: str) -> tuple[str, str]:
 def test_the_head_that_the_page_chose_stays_when_the_sentence_changes(
     model: Translator, page: str, kind: str, key: str
 ) -> None:
-    """It moved, unnoticed, in the middle of a comparison."""
+    """The page had silently chosen another head in the middle of a comparison."""
     one, other = unlike(model, kind)
     app = open_page(page, text=one)
     layer, head = chosen(app, page, key)

@@ -139,7 +139,7 @@ def test_the_csv_holds_every_weight_exactly_and_masked_cells_empty() -> None:
 
 
 def in_csv(text: str) -> tuple[dict[str, str], list[list[str]]]:
-    """What the file says of itself, and its matrix."""
+    """Return the facts at the top of the file, and its matrix."""
     rows = list(csv.reader(io.StringIO(text)))
     return {row[0]: row[1] for row in rows[: rows.index([])]}, rows[rows.index([]) + 1 :]
 

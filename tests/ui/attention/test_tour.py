@@ -15,7 +15,7 @@ from ui.attention.view import AttentionView
 
 
 def tour(code: str | None = None, **query: str) -> dict[str, Any]:
-    """What the browser is sent."""
+    """Return the data of the tour that the browser is sent."""
     app = page_at("attention", **query)
     if code is not None:
         app.session_state["kept"] = {"code": code}

@@ -84,7 +84,7 @@ def test_nothing_stands_in_where_the_sentence_of_before_is_still_shown(drawn: li
 
 @pytest.mark.parametrize("show", ["mean", "value", "difference"])
 def test_the_controls_say_what_the_address_says(drawn: list[str], show: str) -> None:
-    """They said raw weights over every other picture, since that was chosen for the example."""
+    """The controls had said "raw weights", which was the choice for the example, above every other picture."""
     opened(TEXTS[1]).run()
     page = waited(opened(TEXTS[2], show=show, changes="cross.1.1"), drawn, 0.5)
     assert drawn == (TEXTS[:1] if show == "mean" else [])  # the others would have to be computed for it, in line too

@@ -22,7 +22,7 @@ from tests.ui.pages import open_page, ran
 
 
 def texts(app: AppTest) -> str:
-    """All that is said, as it is read: without what keeps it from being markup."""
+    """Return the page's text as a reader sees it, without Markdown escapes."""
     said = (*app.subheader, *app.markdown, *app.caption, *app.code, *app.info, *app.warning)
     pieces = [*(element.value for element in said), *(element.proto.body for element in app.get("html"))]
     return " ".join(pieces).replace("\\", "")
@@ -106,7 +106,7 @@ def finish(app: AppTest) -> None:
 
 
 class Program:
-    """What a malicious file holds: unpickled, it would make a folder."""
+    """The content of a malicious file: unpickling it would make a folder."""
 
     def __reduce__(self) -> tuple[object, tuple[str]]:
         return os.mkdir, ("ran",)

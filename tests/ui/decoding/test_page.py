@@ -1,4 +1,4 @@
-"""What an open page keeps beside the cache."""
+"""An open Decoding page keeps attention weights in the cache only."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TEXT = "two dogs are running in the snow ."
 
 
 def decodes() -> list[Search | TracedHypothesis]:
-    """Whatever anything holds."""
+    """Return all searches and hypotheses that are alive."""
     gc.collect()
     return [instance for instance in gc.get_objects() if isinstance(instance, Search | TracedHypothesis)]
 

@@ -62,7 +62,7 @@ def test_nonsense_is_left_at_the_default(query: dict[str, str]) -> None:
 
 
 def test_a_strategy_has_only_its_own_settings() -> None:
-    """So that two views with the same strategy share one decode."""
+    """Two views with the same strategy then share one decode."""
     mixed = DecodingView(size=5, penalty=0.5, temperature=0.7, seed=4)
     assert mixed.decoding == Decoding.of("beam", size=5, length_penalty=0.5, temperature=0.7)
     assert DecodingView(strategy="greedy", size=5, seed=4).decoding == Decoding.of("greedy")

@@ -210,7 +210,7 @@ def test_the_screen_asks_a_store_again_that_does_not_answer(
 
 
 def test_the_address_alone_does_not_teach() -> None:
-    """Of a class that this browser did not start, which the browser is asked first."""
+    """This browser did not start the class, and is asked for the secret first."""
     app = started()
     code, _ = class_of(app)
     again = page_at("lessons", lesson=LESSON.name, step=STEP.name, code=code).run()

@@ -25,7 +25,7 @@ Results = dict[str, str | BaseException]
 
 @pytest.fixture
 def queue(monkeypatch: pytest.MonkeyPatch) -> Turns:
-    """One at a time."""
+    """Return a queue in which one session computes at a time."""
     queue = Turns(1)
     monkeypatch.setattr(batcher, "TURNS", queue)
     return queue
@@ -76,7 +76,7 @@ def test_what_is_to_be_made_alone_is(queue: Turns) -> None:
 
 
 def test_what_fails_with_another_is_made_without_it(queue: Turns) -> None:
-    """Who comes first makes it for all; it is not their own sentence that went wrong."""
+    """The first session computes for all; another session's sentence is the one that fails."""
 
     def make(model: str, texts: list[str]) -> list[str]:
         if "bad" in texts:
@@ -119,7 +119,7 @@ def test_who_is_taken_along_waits_without_the_turn_that_the_maker_needs(queue: T
 def test_pages_that_wait_have_their_sentences_translated_in_one_batch(
     shelves: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each had the model for itself, one after the other; a batch takes a fraction of the time."""
+    """Before, each page had the model for itself in turn; one batch takes a fraction of the time."""
     batches = batches_of("small", shelves, monkeypatch)
     assert batches == [4]
 
@@ -129,7 +129,7 @@ def test_pages_that_wait_have_their_sentences_translated_in_one_batch(
 def test_with_a_mistake_that_sees_the_padding_of_a_batch_each_is_translated_alone(
     shelves: Path, monkeypatch: pytest.MonkeyPatch, mistake: str
 ) -> None:
-    """They gave other translations than alone, by who else was in line."""
+    """In a batch, their translations would depend on the other sentences."""
     assert batches_of(models.broken_name("small", mistake), shelves, monkeypatch) == [1, 1, 1, 1]
 
 

@@ -1,4 +1,4 @@
-"""What nobody needs any more is let go, also on a quiet server."""
+"""Memory of closed sessions is released, also on an idle server."""
 
 import asyncio
 import gc
@@ -16,13 +16,13 @@ from ui.state.streamlit_internals import forget_sessions
 
 
 class Session:
-    """Something that can be watched."""
+    """An object that weak references can watch."""
 
     id = "gone"
 
 
 def runtime(seconds: int, loop: asyncio.AbstractEventLoop) -> Any:
-    """As much of a runtime as is asked for, with the real storage in the real manager."""
+    """Return a partial runtime with Streamlit's real session manager and storage."""
     none: Any = None
     storage = MemorySessionStorage(ttl_seconds=seconds)
     manager = WebsocketSessionManager(storage, none, none, none)

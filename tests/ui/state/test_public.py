@@ -73,7 +73,7 @@ def test_the_pages_hide_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.usefixtures("demonstration")
 @pytest.mark.parametrize("query", [{}, {"data": "file"}, {"data": "hub"}, {"data": "upload"}])
 def test_without_runs_there_is_no_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, query: dict[str, str]) -> None:
-    """Every new container has no run."""
+    """A new container has no runs."""
     for name in ("RUNS", "CHECKPOINTS"):
         monkeypatch.setattr(models, name, tmp_path)
     page = page_at("training", **query).run()
@@ -143,7 +143,7 @@ def _card_with_folders() -> dict[str, Any]:
 
 
 def _shipped(folder: str) -> None:
-    """What the Training page says of a shipped model beside runs."""
+    """Draw what the Training page says about a shipped model in the list of runs."""
     from pathlib import Path
 
     from ui.training.shelf import Shipped
@@ -155,7 +155,7 @@ def _shipped(folder: str) -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("demonstration")
 def test_no_page_tells_where_a_model_was_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its card tells of the folders of whoever trained it."""
+    """The card of a model names folders of whoever trained it."""
     for name in ("RUNS", "CHECKPOINTS", "MODELS"):
         monkeypatch.setattr(models, name, tmp_path / name)
     model = small_checkpoint()

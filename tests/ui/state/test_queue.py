@@ -1,4 +1,4 @@
-"""Who asks the model when, and what is kept of the answers."""
+"""The queue for the model, and the cache of its results."""
 
 import ast
 import threading
@@ -233,7 +233,7 @@ def test_who_waits_for_anothers_value_does_not_hold_the_place_that_it_needs(monk
 
 def test_what_is_kept_is_bounded_and_let_go() -> None:
     class Text:
-        """Something that can be watched."""
+        """A text that weak references can watch."""
 
     results = Cache[Text](3, 600)
     for key in range(5):
@@ -357,7 +357,7 @@ def test_waiting_is_not_computing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_beyond_its_length_the_queue_refuses_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """But not those who have begun: they would have computed in vain."""
+    """Sessions that have begun to compute are not refused: their work would be lost."""
     queue, go = Turns(1), threading.Event()
     monkeypatch.setattr(module, "MAX_QUEUE_LENGTH", 2)
     monkeypatch.setattr(module, "SLICE_SECONDS", 1e-9)
@@ -381,7 +381,7 @@ def test_beyond_its_length_the_queue_refuses_at_once(monkeypatch: pytest.MonkeyP
 
 
 def test_only_so_many_are_suspended(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each of them holds memory: the next one goes on to its end instead."""
+    """A suspended session holds memory, so beyond the limit the next one runs to its end instead."""
     queue, order, go = Turns(1), list[str](), threading.Event()
     monkeypatch.setattr(module, "SLICE_SECONDS", 1e-9)
     monkeypatch.setattr(module, "MAX_SUSPENDED", 1)

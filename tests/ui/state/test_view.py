@@ -10,7 +10,7 @@ from ui.attention.view import AttentionView
 
 
 def page() -> None:
-    """Of a model with two layers of four heads."""
+    """Confine the Anatomy page's view to a model with two layers of four heads, and write its address."""
     from ui.anatomy.view import AnatomyView
     from ui.state.view import confine, current, write_address
 

@@ -1,4 +1,4 @@
-"""What is done as the server starts, and who waits for it."""
+"""The warm-up at the start of the server, and the requests that wait for it."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ CASES: dict[str, Callable[[Translator], object]] = {
 
 
 def called_with_a_model() -> set[str]:
-    """What pages call of the library with a model as an argument, by its full name, and the methods of a translator."""
+    """Return the full names of library functions that pages call with a model, and the methods of a translator."""
     called = set()
     for path in [*(ROOT / "ui").rglob("*.py"), *(ROOT / "pages").glob("*.py")]:
         tree = ast.parse(path.read_text())
@@ -140,7 +140,7 @@ def test_each_function_that_pages_call_with_a_model_is_tried_here() -> None:
 
 @pytest.fixture
 def small_passes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One sentence a pass, as if each were as long as a model reads."""
+    """Let each pass compute one sentence, as if every sentence were as long as the model can read."""
     monkeypatch.setattr(passes, "PASS_TOKENS", 1)
     monkeypatch.setattr(passes, "BATCH_BYTES", 1)
 

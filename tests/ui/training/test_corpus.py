@@ -14,7 +14,7 @@ def request(spec: str, vocabulary: int) -> corpus.PreviewRequest:
 
 def test_a_preview_ends_when_its_visitor_has_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Left(BaseException):
-        """As Streamlit ends a script."""
+        """The exception with which Streamlit ends a script."""
 
     def look() -> None:
         nonlocal looks

@@ -94,7 +94,7 @@ def test_a_size_is_called_as_on_the_command_line(size: str) -> None:
 
 
 def as_typed(recipe: Recipe) -> Recipe:
-    """What the parser of the command line makes of the command."""
+    """Return the options that the parser of the command line reads from the command."""
     import shlex
 
     options: Any = command_line().parse_args(shlex.split(recipe.command("runs/x"))[3:])

@@ -1,4 +1,4 @@
-"""Measurements in the background: one at a time, and of those that wait the latest."""
+"""Measurements in the background run one at a time; of those that wait, only the latest runs."""
 
 from __future__ import annotations
 

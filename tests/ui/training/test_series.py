@@ -1,4 +1,4 @@
-"""Metrics as columns that follow their file, and as few points that keep what is to be seen."""
+"""Metrics as columns that follow their file, thinned to few points that keep the extremes."""
 
 import json
 import math

@@ -97,7 +97,7 @@ def test_a_model_needs_a_plain_name(name: str) -> None:
 
 
 def test_a_kept_model_is_one_of_the_users_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that ship may lie where nobody can write: in an installed package, in a read-only image."""
+    """The models that ship may be in a read-only folder."""
     monkeypatch.setattr(models, "MODELS", tmp_path)
     place = models.own_folder("mine")
     assert models.model_folder("models/mine") == place

@@ -21,7 +21,7 @@ def view(layers: int, heads: int, length: int, word: str = "w") -> KindView:
 
 
 class Elements(HTMLParser):
-    """Every tag with its attributes, and the text of each script."""
+    """A parser that collects every tag with its attributes, and the text of each script."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

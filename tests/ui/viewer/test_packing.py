@@ -1,4 +1,4 @@
-"""What travels to the browser: the layout of the bytes, pooling by numbers, and refusals that say why."""
+"""Payloads for the browser: their byte layout, pooling, and refusals with a reason."""
 
 import numpy as np
 import pytest

@@ -83,7 +83,7 @@ def test_what_pages_draw_as_html(name: str) -> None:
 
 
 def contrast(one: str, other: str) -> float:
-    """Of two colours, by the formula of WCAG 2."""
+    """Return the contrast ratio of two colours by the formula of WCAG 2."""
 
     def luminance(colour: str) -> float:
         share = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
@@ -115,7 +115,7 @@ def test_text_can_be_read_on_every_ground(name: str) -> None:
 
 
 def test_the_faint_colour_writes_nothing() -> None:
-    """It is for lines and marks alone: as text it would be too weak."""
+    """The faint colour is for lines and marks; its contrast is too low for text."""
     for path in (ROOT / "headlight/viewer").glob("*.css"):
         assert not re.search(r"[{;] *color: var\(--faint\)", path.read_text("utf-8")), path.name
 
@@ -125,7 +125,7 @@ def test_streamlits_charts_have_the_hues_of_the_heads() -> None:
 
 
 def test_no_script_repeats_a_colour() -> None:
-    """They take them from PALETTE, which is colours.py itself."""
+    """Scripts take colours from PALETTE, which is generated from colours.py."""
     ours = set(re.findall("#[0-9a-f]{6}", str(THEMES)))
     for path in (ROOT / "headlight/viewer/js").glob("*.js"):
         repeated = ours & set(re.findall("#[0-9a-f]{6}", path.read_text("utf-8"))) - {"#ffffff"}

@@ -20,7 +20,7 @@ def weights() -> np.ndarray:
 
 
 def plain(figure: go.Figure) -> dict[str, Any]:
-    """As Plotly itself writes it, without the look that is none."""
+    """Return a figure as Plotly writes it, without its template."""
     content = json.loads(figure.to_json())
     del content["layout"]["template"]
     return dict(content)

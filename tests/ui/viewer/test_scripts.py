@@ -48,7 +48,7 @@ def scripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def complaints(folder: Path, *rules: str) -> list[dict[str, Any]]:
-    """What the linter says of these rules alone, of the files of a folder."""
+    """Return what the linter reports about the files of a folder under these rules alone."""
     config = folder / ".oxlintrc.json"
     config.write_text(
         json.dumps({"env": {"browser": True, "es2024": True}, "categories": {}, "rules": dict.fromkeys(rules, "error")})

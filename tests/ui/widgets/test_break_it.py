@@ -85,7 +85,7 @@ def test_another_page_is_whole_and_so_is_the_first_then(monkeypatch: pytest.Monk
 
 
 def test_anatomy_makes_the_mistakes_that_are_changes_of_the_model() -> None:
-    """Its parts are computed one by one as the paper has them, which a wrong equation inside of one is not."""
+    """Anatomy computes the parts one by one from the paper's equations, so it cannot show a wrong equation."""
     masks, parts = {"no-causal-mask", "mask-thrown-away"}, {"no-feed-forward", "no-non-linearity", "no-embedding-scale"}
     assert set(AnatomyView.MISTAKES) == {*masks, "no-positions", *parts}
     assert AnatomyView.from_query({"broken": "no-scaling"}).broken == ""

@@ -70,7 +70,7 @@ def test_no_cell_begins_a_formula_and_nothing_is_lost(rows: list[list[str | floa
 
 
 def test_nothing_else_writes_csv() -> None:
-    """Neither another room of ours nor Streamlit's own button over each table, which quotes no formula."""
+    """Neither other packages of ours nor Streamlit's own button above tables, which does not quote formulas."""
     writes = re.compile(r"csv\.writer|DictWriter|\.to_csv|write_csv")
     files = [
         path

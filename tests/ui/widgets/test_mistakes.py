@@ -1,4 +1,4 @@
-"""What a model gets wrong by its making is said on each page about it, and once."""
+"""Each page names the built-in mistakes of a model once."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def small(shelves: Path) -> Path:
 
 
 def notes(page: str, **query: str) -> list[tuple[str, str]]:
-    """Each note with its help."""
+    """Return each note with its help text."""
     return [
         (caption.value, caption.help)
         for caption in open_page(page, **query).caption
@@ -46,7 +46,7 @@ def test_the_note_is_shown_once_where_the_sentence_is_typed(small: Path, page: s
 
 
 def test_it_is_about_the_sentence_alone(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not about a translation that somebody typed, which nobody is sure of, nor about what is left without a head."""
+    """The note ignores typed translations and heads that are switched off."""
     for changed in ({"target": TEXTS[2]}, {"changes": "encoder.1.1,encoder.2.1,cross.1.1"}):
         assert notes("attention", text=LIKE, **changed) == []
         assert len(notes("attention", text=UNLIKE, **changed)) == 1

@@ -26,7 +26,7 @@ def links(markdown: str) -> list[tuple[str, str, str]]:
 
 
 def calls() -> list[tuple[Path, ast.Call]]:
-    """Each call of `term` and `explained` in the app."""
+    """Return the calls of `term` and `explained` in the app."""
     trees = [(path, ast.parse(path.read_text("utf-8"))) for path in (ROOT / "ui").rglob("*.py")]
     nodes = [(path, node) for path, tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)]
     return [(path, node) for path, node in nodes if getattr(node.func, "id", "") in ("term", "explained")]
