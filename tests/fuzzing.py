@@ -13,6 +13,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.faults import mutated
+
 FUZZ_SECONDS = float(os.environ.get("HEADLIGHT_FUZZ_SECONDS") or 0)  # per fuzzer
 SEEDS_FOLDER = Path(__file__).with_name("fuzz_seeds")
 
@@ -34,6 +36,17 @@ def fuzz(name: str, times: int, attempt: Callable[[random.Random], bool], folder
         else:
             path.unlink()
     return _share(outcomes)
+
+
+def fuzz_file(name: str, times: int, path: Path, succeeds: Callable[[random.Random], bool]) -> float:
+    """Write the file at `path` with other small faults before each call; return the share of calls that succeed."""
+    content = path.read_bytes()
+
+    def attempt(chance: random.Random) -> bool:
+        path.write_bytes(mutated(content, chance))
+        return succeeds(chance)
+
+    return fuzz(name, times, attempt)
 
 
 def _share(outcomes: list[bool]) -> float:

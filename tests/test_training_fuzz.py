@@ -1,6 +1,5 @@
 """Fuzz the files of a run: each damaged file gives one sentence, and the runs are still listed."""
 
-import random
 import shutil
 from functools import partial
 from pathlib import Path
@@ -9,8 +8,8 @@ import pytest
 
 from headlight.runs import Metrics, RunFolder, status, statuses
 from headlight.runs import state as states
-from tests.faults import in_one_sentence, mutated
-from tests.fuzzing import fuzz
+from tests.faults import in_one_sentence
+from tests.fuzzing import fuzz_file
 from tests.small_run import finished_run
 
 pytestmark = pytest.mark.fuzz
@@ -23,7 +22,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 
 
 def described(run: RunFolder) -> bool:
-    """Whether all that the Training page and `runs` ask of it is answered; its status always is."""
+    """Return whether recipe and metrics can be read, as the Training page and `runs` do; the status always can."""
     assert len(statuses(run.path.parent)) == 1
     assert in_one_sentence(partial(status, run.path))
     return all([in_one_sentence(ask) for ask in (run.recipe, Metrics(run.path).read)])
@@ -34,14 +33,8 @@ def test_damaged_files_of_a_run(run: RunFolder, tmp_path: Path, name: str) -> No
     copy = RunFolder(tmp_path / "run")
     shutil.copytree(run.path, copy.path, symlinks=True)
     assert described(copy)
-    content = (copy.path / name).read_bytes()
-
-    def attempt(chance: random.Random) -> bool:
-        (copy.path / name).write_bytes(mutated(content, chance))
-        return described(copy)
-
     # The recipe is in each checkpoint, too, and metrics are read as far as they go.
-    assert fuzz(f"run {name}", ATTEMPTS, attempt) == 1
+    assert fuzz_file(f"run {name}", ATTEMPTS, copy.path / name, lambda _: described(copy)) == 1
 
 
 @pytest.mark.parametrize("name", ["config.json", "training.json", "model.safetensors", "optimizer.safetensors"])
@@ -49,10 +42,5 @@ def test_damaged_files_of_its_last_checkpoint(run: RunFolder, tmp_path: Path, na
     step = tmp_path / "step"
     shutil.copytree(run.checkpoint(run.steps()[-1]), step)
     states.load(step)
-    content = (step / name).read_bytes()
-
-    def attempt(chance: random.Random) -> bool:
-        (step / name).write_bytes(mutated(content, chance))
-        return in_one_sentence(partial(states.load, step))
-
-    assert fuzz(f"checkpoint {name}", ATTEMPTS, attempt) < 1
+    load = partial(states.load, step)
+    assert fuzz_file(f"checkpoint {name}", ATTEMPTS, step / name, lambda _: in_one_sentence(load)) < 1

@@ -16,8 +16,8 @@ from headlight.importers.bundle import safetensors_bundle, zip_folder
 from headlight.importers.importing import Examination, examine
 from tests.checkpoints.ctranslate2_writer import draw_model, folder_of, of_model, quantized
 from tests.checkpoints.opening import opened, tarred, tensors
-from tests.faults import in_one_sentence, mutated
-from tests.fuzzing import fuzz
+from tests.faults import in_one_sentence
+from tests.fuzzing import fuzz, fuzz_file
 from tests.small import small_checkpoint
 
 pytestmark = pytest.mark.fuzz
@@ -55,15 +55,10 @@ def valid(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def test_damaged_files(valid: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
-    content, path = valid[name].read_bytes(), tmp_path / name
-    shutil.copyfile(valid[name], path)
+    path = Path(shutil.copyfile(valid[name], tmp_path / name))
     assert in_one_sentence(partial(opened, path)) and in_one_sentence(partial(examine, path))
-
-    def attempt(chance: random.Random) -> bool:
-        path.write_bytes(mutated(content, chance))
-        return in_one_sentence(partial(chance.choice((opened, examine)), path))
-
-    assert fuzz(name, ATTEMPTS, attempt) < 1
+    read = (opened, examine)
+    assert fuzz_file(name, ATTEMPTS, path, lambda chance: in_one_sentence(partial(chance.choice(read), path))) < 1
     assert {entry.name for entry in tmp_path.iterdir()} == {name, "temporary"}
     assert not list((tmp_path / "temporary").glob("headlight-*"))
 
@@ -73,13 +68,11 @@ def test_damaged_folders(valid: dict[str, Path], tmp_path: Path, name: str) -> N
     folder = tmp_path / "model"
     shutil.copytree(valid["folder"], folder)
     assert in_one_sentence(partial(checkpoints.load, folder)) and in_one_sentence(partial(examine, folder))
-    content = (folder / name).read_bytes()
 
-    def attempt(chance: random.Random) -> bool:
-        (folder / name).write_bytes(mutated(content, chance))
+    def succeeds(chance: random.Random) -> bool:
         return in_one_sentence(partial(chance.choice((checkpoints.load, examine)), folder))
 
-    assert fuzz(f"folder {name}", ATTEMPTS // 2, attempt) < 1
+    assert fuzz_file(f"folder {name}", ATTEMPTS // 2, folder / name, succeeds) < 1
 
 
 TUTORIALS = sorted(TUTORIAL.parents[1].glob("*/*.pt*"))
@@ -133,13 +126,8 @@ def test_damaged_folders_of_ctranslate2(tmp_path: Path, name: str) -> None:
     file = of_model(draw_model(random.Random(1), d_model=12))
     folder = folder_of(tmp_path / "model", quantized(file, "int8"))
     assert in_one_sentence(partial(examine, folder))
-    content = (folder / name).read_bytes()
-
-    def attempt(chance: random.Random) -> bool:
-        (folder / name).write_bytes(mutated(content, chance))
-        return in_one_sentence(partial(examine, folder))
-
-    assert fuzz(f"ctranslate2 {name}", ATTEMPTS // 2, attempt) < 1
+    examined = partial(examine, folder)
+    assert fuzz_file(f"ctranslate2 {name}", ATTEMPTS // 2, folder / name, lambda _: in_one_sentence(examined)) < 1
 
 
 HUGGING_FACE = ("config.json", "generation_config.json", "pytorch_model.bin", "vocab.json", "source.spm")
@@ -168,10 +156,5 @@ def test_damaged_folders_of_hugging_face(marian: Path, tmp_path: Path, name: str
     folder = tmp_path / "opus"
     shutil.copytree(marian, folder)
     assert examine(folder).form == "Hugging Face Marian"
-    content = (folder / name).read_bytes()
-
-    def attempt(chance: random.Random) -> bool:
-        (folder / name).write_bytes(mutated(content, chance))
-        return in_one_sentence(partial(examine, folder))
-
-    assert fuzz(f"marian {name}", ATTEMPTS // 4, attempt) < 1
+    examined = partial(examine, folder)
+    assert fuzz_file(f"marian {name}", ATTEMPTS // 4, folder / name, lambda _: in_one_sentence(examined)) < 1

@@ -94,21 +94,22 @@ def test_a_file_that_unpacks_to_too_much_is_refused(
 def test_a_damaged_trace_says_what_is_wrong(
     trace: Trace, tmp_path: Path, name: str, change: Callable[[np.ndarray], np.ndarray], message: str
 ) -> None:
-    trace.save(tmp_path / "trace.npz")
-    with np.load(tmp_path / "trace.npz") as data:
-        arrays = dict(data)
-    np.savez(tmp_path / "trace.npz", **{**arrays, name: change(arrays[name])})
     with pytest.raises(ValueError, match=message):
-        load_trace(tmp_path / "trace.npz")
+        load_trace(save_changed(trace, tmp_path / "trace.npz", name, change))
+
+
+def save_changed(trace: Trace, path: Path, name: str, change: Callable[[np.ndarray], np.ndarray]) -> Path:
+    trace.save(path)
+    with np.load(path) as data:
+        arrays = dict(data)
+    np.savez(path, **{**arrays, name: change(arrays[name])})
+    return path
 
 
 def test_words_with_huge_numbers_are_read_at_once(trace: Trace, tmp_path: Path) -> None:
     """The numbers of words are names: nothing is counted up to them."""
-    trace.save(tmp_path / "trace.npz")
-    with np.load(tmp_path / "trace.npz") as data:
-        arrays = dict(data)
-    np.savez(tmp_path / "trace.npz", **{**arrays, "source_words": arrays["source_words"] + 2**60})
-    assert load_trace(tmp_path / "trace.npz").source == trace.source
+    path = save_changed(trace, tmp_path / "trace.npz", "source_words", lambda words: words + 2**60)
+    assert load_trace(path).source == trace.source
 
 
 def test_what_is_no_trace_is_refused(tmp_path: Path) -> None:
