@@ -40,6 +40,6 @@ def test_the_causes_of_il_and_elle_are_told_with_the_same_heads_throughout() -> 
     assert facts is not None
     text = _same_three("english-french")
     for part in ("top", "named", "random"):
-        assert f"{round(100 * facts[part]['restored'][0])} %" in text
+        assert f"{round(100 * facts[part]['restored'][0])}\u00a0%" in text
     assert "Cross 2.3, Decoder self 3.3, Cross 3.3" in text
     assert antecedents_measured("reverse") is None and _same_three("reverse") == ""
