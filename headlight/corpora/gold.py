@@ -13,9 +13,11 @@ from typing import Protocol
 
 from headlight.corpora.generated import split_of_target, split_pairs, text_hash
 from headlight.corpora.pairs import Corpus, Pair
+from headlight.formatting import plural
 from transformer.tokenizers import word_groups
 
 SPLIT_PAIRS = {"train": 200_000, "validation": 1_000, "test": 1_000, "combinations": 1_000}
+MAX_MISSES = 100_000  # sentences in a row that a split cannot use, after which it is exhausted
 
 
 def split_words(text: str) -> list[str]:
@@ -158,16 +160,22 @@ class GoldCorpus(Corpus):
         """Yield the pairs with their alignments and antecedents, in the order of `rows`."""
         rng = random.Random(f"{self.grammar.name} {self.split} {self.seed}")
         source_hashes: set[int] = set()
-        count = 0
+        count = misses = 0
         while count < self.size:
             pair = self.grammar.pair(rng)
+            if misses == MAX_MISSES:
+                raise ValueError(
+                    f"{self.name} has only {plural(count, 'pair')} of {self.size:,}: the next {misses:,} sentences of "
+                    "the grammar were of another split, or repeated. Ask for fewer, or let the grammar write more."
+                )
+            misses += 1
             if split_of(pair) != self.split:
                 continue
             if self.split != "train":  # train may be large, and remembering its sources would take memory
                 if (key := text_hash(pair.source)) in source_hashes:
                     continue
                 source_hashes.add(key)
-            count += 1
+            count, misses = count + 1, 0
             yield pair
 
     def rows(self) -> Iterator[Pair]:

@@ -223,6 +223,12 @@ def test_memory_is_flat(grammar: str) -> None:
     assert peaks[1] < 1.5 * peaks[0] + 100_000
 
 
+def test_a_split_that_a_grammar_cannot_fill_is_refused() -> None:
+    """Letters has 900 sentences, of which some 27 are held out."""
+    with pytest.raises(ValueError, match=r"letters \(combinations\) has only \d+ pairs of 1,000"):
+        list(GoldCorpus(Letters(), "combinations").gold())
+
+
 @grammars
 def test_a_grammar_is_a_corpus_by_its_name(grammar: str) -> None:
     splits = open_corpus(grammar)
