@@ -26,8 +26,8 @@ __all__ = [
 ]  # fmt: skip
 
 SPEC_FORMS = (
-    "multi30k:en-fr, tatoeba:en-fr, phrases:en-fr, everyday:NAME:en-fr, core:en-fr, slots:en-fr, toy, reverse, copy, "
-    "dates, english-french, english-hindi (then :20000 for that many pairs, :combinations for word combinations "
+    "multi30k:en-fr, tatoeba:en-fr, phrases:en-fr, everyday:NAME:en-fr, core:en-fr, slots:en-fr, toy, "
+    f"{', '.join([*TASKS, *GRAMMARS])} (then :20000 for that many pairs, :combinations for word combinations "
     "not in training), hub:NAME:SOURCE:TARGET[:CONFIG], FOLDER:en-fr of tables such as "
     "en-fr.train.tsv.gz, FILE.tsv, .csv or .jsonl (:SOURCE:TARGET names its columns), SOURCE_FILE,TARGET_FILE; "
     "mixed as 'tatoeba:en-fr + multi30k:en-fr*2'"

@@ -9,12 +9,11 @@ import torch
 
 from headlight.checkpoints import load_translator
 from headlight.importers.importing import import_model
-from tests.checkpoints.hugging_face import random_model, save, transformers
+from tests.checkpoints.hugging_face import CLASSES, random_model, save, transformers
 from transformer.checkpoint.weights import Refused
 from transformer.taps import Recorder
 
 VOCABULARY, TARGET_VOCABULARY = 32, 36
-FAMILIES = ["marian", "bart", "mbart", "plbart", "pegasus", "blenderbot", "blenderbot-small", "m2m100", "fsmt"]
 ACTIVATIONS = ["relu", "gelu", "swish", "silu", "gelu_new", "gelu_fast", "gelu_pytorch_tanh", "quick_gelu", "linear"]
 T5_ACTIVATIONS = ["relu", "silu", "gelu_new", "gated-gelu", "gated-silu", "gated-relu"]
 
@@ -59,7 +58,7 @@ def draw_configuration(family: str, chance: random.Random) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", CLASSES)
 def test_logits_are_those_of_the_original_code(tmp_path: Path, family: str, seed: int) -> None:
     config = draw_configuration(family, random.Random(f"{family} {seed}"))
     model = random_model(family, **config)

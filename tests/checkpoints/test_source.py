@@ -12,6 +12,7 @@ import torch
 from safetensors.torch import save_file
 from torch import nn
 
+from headlight.importers.forms import tutorials
 from headlight.importers.source import open_source
 from tests.checkpoints.opening import folder, opened, refusal, same, tarred, tensors, zipped
 
@@ -53,8 +54,8 @@ def test_the_tutorials_files(path: Path) -> None:
     assert same(opened(path), due.get("model_state_dict", due))
 
 
-def test_there_are_seven_tutorials() -> None:
-    assert len(TUTORIALS) == 7
+def test_each_tutorial_has_one_file() -> None:
+    assert [path.parent.name for path in TUTORIALS] == sorted(tutorials.TUTORIALS)
 
 
 def test_a_training_checkpoint_is_opened_to_its_model(tmp_path: Path) -> None:

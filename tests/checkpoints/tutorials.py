@@ -8,18 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from headlight.importers.forms.tutorials import TUTORIALS
 from headlight.importers.questions import Answers
 
 FOLDER = Path(__file__).resolve().parents[1] / "fixtures" / "tutorial-checkpoints"
-TITLES = {
-    "transformers-laid-out": "Transformers Laid Out",
-    "transformer-from-scratch": "Transformer: implementing a transformer architecture from scratch",
-    "ground-up": "Building a transformer from the ground up",
-    "adeveloperdiary": "Coding transformer model from scratch",
-    "nlp7-en-hi": "NLP 7: transformer implementation",
-    "annotated-transformer": "The Annotated Transformer",
-    "pytorch-transformer": "Coding a transformer from scratch on PyTorch",
-}
+TITLES = {name: form.name for name, form in TUTORIALS.items()}
 
 
 def facts(name: str) -> dict[str, Any]:

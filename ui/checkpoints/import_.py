@@ -10,6 +10,7 @@ from typing import Any
 
 import streamlit as st
 
+from headlight.importers.forms.tutorials import TUTORIALS
 from headlight.importers.hub import fetch, is_name
 from headlight.importers.importing import FAMILIES, Examination, examine, import_model
 from headlight.importers.limits import MAX_FILES
@@ -29,7 +30,7 @@ log = logging.getLogger("headlight")
 UPDATE_SECONDS = 0.4  # between two updates of the progress
 SUPPORTED = (
     ("Headlight", "folders, zips, safetensors"),
-    ("Tutorials", "seven, in the format that each saves"),
+    ("Tutorials", f"{len(TUTORIALS)}, in the format that each saves"),
     ("Hugging Face", FAMILIES),
     ("fairseq, JoeyNMT", "transformers, with their settings and vocabularies"),
     ("PyTorch", "models around torch.nn.Transformer, with their embeddings"),
