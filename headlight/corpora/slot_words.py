@@ -49,6 +49,18 @@ UNISEX = frozenset(_UNISEX_TEXT.split())
 _NAME = re.compile(r"[A-ZÀ-ÖØ-ÞŒ][a-zß-öø-ÿœ]{2,11}")
 _SYLLABLE = re.compile(r"(?<=[aeiouyà-öø-ÿœ])(?=[bcdfghj-np-tvwxzßçñ])")
 MADE_UP_NAMES = 2  # at most, for each name that the table lists
+# Many German surnames are made of words, as "Altmann" of "old" and "man": a translator is tempted to translate them.
+_SURNAME_BEGINNINGS_TEXT = (
+    "Acker Alt Bach Berg Birken Blum Brunn Buchen Eichen Eisen Feld Frei Fried Gold Gras Groß Gut Haber Hart Herz "
+    "Hinter Hirsch Hohen Honig Jung Kauf Kirch Klein Korn Kraut Kühn Kurz Lang Lieb Linden Mai Mühl Neu Nieder Ober "
+    "Rosen Roth Sand Schön Schwarz See Silber Sommer Sonn Stein Unter Wald Weiden Weiß Wiesen Winter Wolfs"
+)
+_SURNAME_ENDINGS_TEXT = (
+    "acker bach bacher bauer baum beck berg berger blatt brink bruch brunner burger busch dorfer eck eisen feld felder "
+    "fuß gruber hammer hart haus hauser herr hof hofer holz horn huber kamp koch kopf land lein macher mann mantel "
+    "meier moser müller mut pfennig reich reiter richter ruf sack schild schmidt schneider schuh schütz stein steiner "
+    "strauch tal vogel wald walder wanger weber weiler wein wirt zweig"
+)
 MAX_NUMBER_IN_WORDS = 999
 REPEATED_DIGIT_SHARE = 1 / 3  # of the numbers drawn above 99
 
@@ -132,6 +144,8 @@ def read_slot_words(languages: tuple[str, str]) -> SlotWords:
     words = never | frozenset(lines(NOT_NAMES))
     female, male = (latin(kind) - words for kind in ("first name f", "first name m"))
     surnames = {name for name in latin("surname") - never if len(name) > 3}
+    if "de" in languages:
+        surnames |= german_surnames() - never
     held_out = held_out_slots()[0]
     ambiguous = (female & male) | UNISEX
     female, male = female - ambiguous, male - ambiguous
@@ -148,6 +162,17 @@ def read_slot_words(languages: tuple[str, str]) -> SlotWords:
         frozenset(ambiguous),
         frozenset(surnames),
     )
+
+
+def german_surnames() -> frozenset[str]:
+    """Return surnames made up of two German words, such as "Sommermantel", without those of three equal letters."""
+    names = (
+        beginning + ending
+        for beginning in _SURNAME_BEGINNINGS_TEXT.split()
+        for ending in _SURNAME_ENDINGS_TEXT.split()
+        if beginning.lower() != ending
+    )
+    return frozenset(name for name in names if _NAME.fullmatch(name) and not re.search(r"(.)\1\1", name))
 
 
 def with_made_up_names(names: Collection[str], but: Collection[str]) -> tuple[str, ...]:
