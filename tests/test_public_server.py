@@ -148,7 +148,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Public]:
 
 def _measure_few(rooms: Path) -> None:
     """Let the Heads page measure over few sentences, which open the same files as hundreds and take less time."""
-    smaller = {"view.py": {"COUNTS": "(5, 10, 20)"}, "measurements.py": {"SETS": "5", "AT_SNAPSHOTS": "5"}}
+    smaller = {
+        "view.py": {"SENTENCE_COUNTS": "(5, 10, 20)"},
+        "measurements.py": {"PRUNING_SENTENCES": "5", "SNAPSHOT_SENTENCES": "5"},
+    }
     for file, constants in smaller.items():
         text = (rooms / file).read_text("utf-8")
         for name, value in constants.items():
