@@ -32,7 +32,7 @@ NONSENSE = [
     "今天天气很好，我们去公园吧。", "def main(argv=None): return sys.exit(argv[1:])", NUMBERS,
 ]  # fmt: skip
 # de-en copies most of these words, and writes the others as surely as it copies a name.
-UNNOTED = {"de-en": ["asdf jkl qwer uiop zxcv asdf", "dfgh kjsdf lskdjf wqpeoi xmcnv"]}  # mostly copied, as names are
+UNNOTED = {"de-en": ["asdf jkl qwer uiop zxcv asdf", "dfgh kjsdf lskdjf wqpeoi xmcnv"]}
 
 
 def pairs(path: Path, count: int) -> list[str]:
