@@ -232,7 +232,7 @@ def test_weights_in_half_precision(tmp_path: Path) -> None:
 def test_an_intervention_on_a_head_that_is_not_there_is_refused(
     translator: Translator, site: Site, head: int, message: str
 ) -> None:
-    """Such an intervention would change nothing, and a reader would conclude that the head does nothing."""
+    """An intervention on a head that does not exist changes nothing, which would look like a head without effect."""
     there = Ablate(Site("decoder", 2, "cross"), 1)
     for ask in (
         lambda taps: translator.trace(SENTENCE, interventions=taps),

@@ -193,7 +193,7 @@ def test_sampling_from_kept_steps_is_sampling_again(monkeypatch: pytest.MonkeyPa
 
 
 def test_another_temperature_asks_nothing_while_the_same_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where another token is drawn, the steps before it are reused."""
+    """The steps before the first different token are reused."""
     model = network()
     kept = Resampler(model, SRC)
     first = kept.sample(temperature=1.0, seed=3)

@@ -15,7 +15,13 @@ from headlight.corpora.about import NAMES_TERMS, about
 from headlight.corpora.corpora import Pair, Pairs, open_corpus, open_parts
 from headlight.corpora.framed import FRAMES, fill_frame, read_frames
 from headlight.corpora.number_words import day_of_month, in_words
-from headlight.corpora.slot_words import held_out_slots, read_slot_words, with_elision, with_made_up_names
+from headlight.corpora.slot_words import (
+    german_surnames,
+    held_out_slots,
+    read_slot_words,
+    with_elision,
+    with_made_up_names,
+)
 from headlight.corpora.slots import Replacer, Slots, slot_languages
 from headlight.runs.preparing import recipe_corpora
 from headlight.runs.recipe import Recipe
@@ -237,6 +243,13 @@ def test_names_are_made_up_of_the_beginning_of_one_and_the_end_of_another(monkey
     assert names[:2] == ("Monika", "Sara")
     assert set(names[2:]) == {"Sanika", "Saka", "Moka", "Monira", "Moninika"}
     assert with_made_up_names({"Kim"}, set()) == ("Kim",)
+
+
+def test_surnames_of_german_words_are_drawn_only_with_german(everyday: Path) -> None:
+    names = german_surnames()
+    assert "Sommermantel" in names and names.isdisjoint(held_out_slots()[0])
+    assert names <= {*read_slot_words(("de", "en")).surnames}
+    assert names.isdisjoint(read_slot_words(("en", "fr")).surnames)
 
 
 def test_numbers_with_equal_neighbouring_digits_are_drawn_more_often(everyday: Path) -> None:

@@ -51,7 +51,7 @@ def header(run: Status, names: list[str], view: TrainingView) -> None:
             label_visibility="collapsed",
             width=190,
         )
-        for act in acts(run) if run.state not in FAILED_STATES else []:  # whose button stands beside the cause
+        for act in acts(run) if run.state not in FAILED_STATES else []:  # a failed run has its button beside the cause
             st.button(
                 act.label,
                 icon=act.icon,

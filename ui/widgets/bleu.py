@@ -1,4 +1,4 @@
-"""How BLEU counts, drawn wherever a BLEU score is shown."""
+"""Draw an explanation of BLEU, for every page that shows a BLEU score."""
 
 from __future__ import annotations
 

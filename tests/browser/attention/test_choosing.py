@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[3]
 
 
 def test_the_app_opens_with_a_picture_and_draws_the_sentence_that_is_typed(page: Page, app_url: str) -> None:
-    """As `make run` promises, the app opens with a trained model, its translation and its weights."""
+    """The first page shows a trained model, its translation and its attention weights."""
     shipped = load_translator(ROOT / "checkpoints" / "en-fr")
     go(page, app_url)
     first = shipped.trace(examples(shipped.card)[0].text)
