@@ -14,18 +14,25 @@ _PLURALS = {
 }  # fmt: skip
 # verb: (past, participle) where both are equal one is given
 _IRREGULAR_VERBS = {
-    "bake": "baked", "begin": "began begun", "bring": "brought", "build": "built", "buy": "bought",
-    "come": "came come", "cut": "cut", "do": "did done", "draw": "drew drawn", "drink": "drank drunk",
-    "drive": "drove driven", "eat": "ate eaten", "feed": "fed", "find": "found", "fly": "flew flown",
-    "forget": "forgot forgotten", "get": "got gotten", "give": "gave given", "go": "went gone", "have": "had",
-    "leave": "left", "lose": "lost", "make": "made", "meet": "met", "pay": "paid", "put": "put", "read": "read",
-    "ride": "rode ridden", "run": "ran run", "say": "said", "see": "saw seen", "sell": "sold", "send": "sent",
-    "sing": "sang sung", "sit": "sat", "sleep": "slept", "speak": "spoke spoken", "spend": "spent",
-    "swim": "swam swum", "take": "took taken", "teach": "taught", "tell": "told", "think": "thought",
-    "throw": "threw thrown", "understand": "understood", "wake": "woke woken", "wear": "wore worn",
-    "win": "won", "write": "wrote written",
+    "bake": "baked", "begin": "began begun", "bite": "bit bitten", "blow": "blew blown", "break": "broke broken",
+    "bring": "brought", "build": "built", "buy": "bought", "catch": "caught", "choose": "chose chosen",
+    "come": "came come", "cut": "cut", "dig": "dug", "do": "did done", "draw": "drew drawn", "drink": "drank drunk",
+    "drive": "drove driven", "eat": "ate eaten", "fall": "fell fallen", "feed": "fed", "feel": "felt",
+    "fight": "fought", "find": "found", "fly": "flew flown", "forget": "forgot forgotten", "get": "got gotten",
+    "give": "gave given", "go": "went gone", "grow": "grew grown", "hang": "hung", "have": "had", "hear": "heard",
+    "hide": "hid hidden", "hit": "hit", "hold": "held", "hurt": "hurt", "keep": "kept", "know": "knew known",
+    "learn": "learned", "leave": "left", "lend": "lent", "light": "lit", "lose": "lost", "make": "made",
+    "meet": "met", "pay": "paid", "put": "put", "read": "read", "ride": "rode ridden", "ring": "rang rung",
+    "run": "ran run", "say": "said", "see": "saw seen", "sell": "sold", "send": "sent", "set": "set", "shoot": "shot",
+    "sing": "sang sung", "sit": "sat", "sleep": "slept", "speak": "spoke spoken", "spend": "spent", "stand": "stood",
+    "steal": "stole stolen", "stick": "stuck", "sweep": "swept", "swim": "swam swum", "take": "took taken",
+    "teach": "taught", "tell": "told", "think": "thought", "throw": "threw thrown", "understand": "understood",
+    "wake": "woke woken", "wear": "wore worn", "win": "won", "write": "wrote written",
 }  # fmt: skip
-_DOUBLING_VERBS = ("jog", "swim", "run", "sit", "stop", "shop", "get", "put", "win", "begin", "forget", "cut", "plan")
+_DOUBLING_VERBS = (
+    "begin", "chat", "cut", "dig", "forget", "get", "hit", "jog", "knit", "mop", "pet", "plan", "program", "put", "run",
+    "set", "shop", "sit", "stop", "swim", "trim", "unwrap", "win", "wrap",
+)  # fmt: skip
 _VOWEL_SOUND = re.compile(
     r"(?!uni(?!m|n)|use|euro|one\b|once|us\b)[aeiou]|hour|honest|(?:8|11|18)(?!\d)|8\d\b", re.IGNORECASE
 )

@@ -92,7 +92,7 @@ def _random_clause(phrases: Sequence[FrenchVerbPhrase], rng: random.Random) -> P
 
 def _clauses(phrase: FrenchVerbPhrase) -> Iterator[Pair]:
     rng = random.Random(phrase.french)
-    for scheme in (scheme for scheme in SCHEMES for _ in range(2)):
+    for scheme in SCHEMES:
         if clause := make_clause(scheme, rng.choice(SUBJECTS), phrase, rng):
             yield _spelled(clause)
 

@@ -53,7 +53,7 @@ SUBJECTS = (
     FrenchSubject("the girls", "les filles", "ils", "their", "f"),
 )
 
-_ETRE_VERBS = ("aller", "rester", "rentrer", "arriver")
+_ETRE_VERBS = ("aller", "rester", "rentrer", "arriver", "partir")
 
 
 class FrenchVerbPhrase(NamedTuple):

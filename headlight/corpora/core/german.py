@@ -81,41 +81,57 @@ _STRONG_VERBS = {
     backen backt backte gebacken
     beginnen beginnt begann begonnen
     bekommen bekommt bekam bekommen
+    blasen bläst blies geblasen
     bleiben bleibt blieb geblieben s
     bringen bringt brachte gebracht
     denken denkt dachte gedacht
+    erfinden erfindet erfand erfunden
     essen isst aß gegessen
     fahren fährt fuhr gefahren s
+    fangen fängt fing gefangen
     finden findet fand gefunden
     fliegen fliegt flog geflogen s
     geben gibt gab gegeben
     gehen geht ging gegangen s
     gewinnen gewinnt gewann gewonnen
     gießen gießt goss gegossen
+    graben gräbt grub gegraben
+    halten hält hielt gehalten
     helfen hilft half geholfen
     kommen kommt kam gekommen s
     laden lädt lud geladen
     laufen läuft lief gelaufen s
+    leihen leiht lieh geliehen
     lesen liest las gelesen
+    melken melkt molk gemolken
     nehmen nimmt nahm genommen
+    pfeifen pfeift pfiff gepfiffen
     reiten reitet ritt geritten s
+    rennen rennt rannte gerannt s
     rufen ruft rief gerufen
+    schießen schießt schoss geschossen
     schlafen schläft schlief geschlafen
     schließen schließt schloss geschlossen
     schneiden schneidet schnitt geschnitten
     schreiben schreibt schrieb geschrieben
+    schreien schreit schrie geschrien
     schwimmen schwimmt schwamm geschwommen s
     sehen sieht sah gesehen
     singen singt sang gesungen
     sitzen sitzt saß gesessen
     sprechen spricht sprach gesprochen
+    springen springt sprang gesprungen s
     stehen steht stand gestanden
     steigen steigt stieg gestiegen s
+    streichen streicht strich gestrichen
+    streiten streitet stritt gestritten
     tragen trägt trug getragen
     treffen trifft traf getroffen
     treiben treibt trieb getrieben
     trinken trinkt trank getrunken
     tun tut tat getan
+    übersetzen übersetzt übersetzte übersetzt
+    verbringen verbringt verbrachte verbracht
     vergessen vergisst vergaß vergessen
     verlieren verliert verlor verloren
     verstehen versteht verstand verstanden
@@ -124,7 +140,7 @@ _STRONG_VERBS = {
     ziehen zieht zog gezogen
     """.strip().splitlines()
 }
-_SEIN_VERBS = ("aufstehen", "aufwachen", "reisen", "wandern", "umziehen", "joggen")
+_SEIN_VERBS = ("aufstehen", "aufwachen", "reisen", "wandern", "umziehen", "joggen", "klettern")
 _INSEPARABLE_PREFIXES = ("be", "er", "ver", "ent", "zer", "ge")
 _MODALS = {
     "können": "kann kannst kann können könnt können",
@@ -154,7 +170,7 @@ class GermanVerb(NamedTuple):
             return self.base
         stem = self._stem()
         if person == 0:
-            return f"{stem[:-2]}le" if stem.endswith("el") else f"{stem}e"
+            return f"{stem[:-2]}le" if _drops_e(stem) else f"{stem}e"
         if person in (1, 2) and self.base in _STRONG_VERBS:
             third = _STRONG_VERBS[self.base][0]
             return third if person == 2 else _second_person(third)
@@ -196,7 +212,7 @@ class GermanVerb(NamedTuple):
         if person == 4:
             return self.present(4)
         stem = self._stem()
-        if stem.endswith("el"):
+        if _drops_e(stem):
             return f"{stem[:-2]}le"
         third = _STRONG_VERBS.get(self.base, [""])[0]
         if "i" in third and "i" not in self.base:
@@ -213,8 +229,13 @@ def split_verb(word: str) -> GermanVerb:
     return GermanVerb(prefix, base)
 
 
+def _drops_e(stem: str) -> bool:
+    """Return whether the stem loses its e: "ich segle", but "ich spiele"."""
+    return stem.endswith("el") and not stem.endswith("iel")
+
+
 def _needs_e(stem: str) -> bool:
-    return stem.endswith(("t", "d", "chn", "ffn", "gn", "tm"))
+    return stem.endswith(("t", "d", "chn", "ckn", "ffn", "gn", "tm"))
 
 
 def _second_person(third: str) -> str:

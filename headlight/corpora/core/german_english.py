@@ -56,7 +56,7 @@ def _random_clause(phrases: Sequence[GermanVerbPhrase], rng: random.Random) -> P
 
 def _clauses(phrase: GermanVerbPhrase) -> Iterator[Pair | None]:
     rng = random.Random(phrase.german)
-    for scheme in (scheme for scheme in SCHEMES for _ in range(2)):
+    for scheme in SCHEMES:
         yield make_clause(scheme, rng.choice(SUBJECTS), phrase, rng)
 
 

@@ -62,6 +62,22 @@ nettoyer nettoie nettoies nettoie nettoyons nettoyez nettoient nettoyé nettoier
 essayer essaie essaies essaie essayons essayez essaient essayé essaier
 payer paie paies paie payons payez paient payé paier
 suivre suis suis suit suivons suivez suivent suivi
+éteindre éteins éteins éteint éteignons éteignez éteignent éteint
+plaindre plains plains plaint plaignons plaignez plaignent plaint
+traire trais trais trait trayons trayez traient trait
+rire ris ris rit rions riez rient ri
+tenir tiens tiens tient tenons tenez tiennent tenu tiendr
+partir pars pars part partons partez partent parti
+sortir sors sors sort sortons sortez sortent sorti
+résoudre résous résous résout résolvons résolvez résolvent résolu
+traduire traduis traduis traduit traduisons traduisez traduisent traduit
+cueillir cueille cueilles cueille cueillons cueillez cueillent cueilli cueiller
+asseoir assieds assieds assied asseyons asseyez asseyent assis assiér
+promener promène promènes promène promenons promenez promènent promené promèner
+sécher sèche sèches sèche séchons séchez sèchent séché
+enlever enlève enlèves enlève enlevons enlevez enlèvent enlevé enlèver
+essuyer essuie essuies essuie essuyons essuyez essuient essuyé essuier
+balayer balaie balaies balaie balayons balayez balaient balayé balaier
 effrayer effraie effraies effraie effrayons effrayez effraient effrayé effraier
 """.strip().splitlines()
 }
