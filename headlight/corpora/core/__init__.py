@@ -10,7 +10,7 @@ from itertools import chain, repeat
 from headlight.corpora.pairs import Corpus, Pair
 from transformer.quoting import quoted
 
-DEFAULT_PAIRS = 40_000
+DEFAULT_PAIRS = 90_000
 _MODULES = {"en-fr": "english_french", "de-en": "german_english"}
 
 
