@@ -12,7 +12,7 @@ import wordfreq
 
 from headlight.corpora import english
 from headlight.corpora.about import about
-from headlight.corpora.core import CoreSentences, english_french, german_english
+from headlight.corpora.core import DEFAULT_PAIRS, CoreSentences, english_french, german_english
 from headlight.corpora.core.english_french import VOCABULARY
 from headlight.corpora.core.french_clauses import (
     SUBJECTS,
@@ -48,7 +48,7 @@ def test_pairs_are_distinct_repeatable_and_no_sentences_of_the_tests(
     languages: str, vocabulary: CoreVocabulary[Any, Any]
 ) -> None:
     pairs = list(CoreSentences(languages))
-    assert len(pairs) == len({pair[1:3] for pair in pairs}) == 40_000
+    assert len(pairs) == len({pair[1:3] for pair in pairs}) == DEFAULT_PAIRS
     assert len(list(CoreSentences(languages, 700))) == 700
     n_covering = sum(1 for _ in vocabulary.covering())
     assert pairs[: n_covering + 100] == list(islice(CoreSentences(languages), n_covering + 100))
