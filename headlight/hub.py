@@ -222,7 +222,7 @@ class Repository(NamedTuple):
     commit: str | None
 
 
-def look_up(address: Address, endpoint: str | None = None) -> Repository | None:
+def look_up(address: Address) -> Repository | None:
     """Return what the hub has under a name, or None where it has nothing that this machine's token may see.
 
     Raises Refused without a token, for a refused one, and for a hub that cannot be reached.
@@ -238,7 +238,7 @@ def look_up(address: Address, endpoint: str | None = None) -> Repository | None:
         )
     with _uploading(address):
         try:
-            info = huggingface_hub.HfApi(endpoint=endpoint).model_info(address.name, timeout=_TIMEOUT_SECONDS)
+            info = huggingface_hub.HfApi().model_info(address.name, timeout=_TIMEOUT_SECONDS)
         except errors.GatedRepoError:
             raise
         except errors.RepositoryNotFoundError:
@@ -247,12 +247,7 @@ def look_up(address: Address, endpoint: str | None = None) -> Repository | None:
 
 
 def upload(
-    address: Address,
-    files: Mapping[str, Path | bytes],
-    existing: Repository | None,
-    private: bool,
-    message: str,
-    endpoint: str | None = None,
+    address: Address, files: Mapping[str, Path | bytes], existing: Repository | None, private: bool, message: str
 ) -> str:
     """Upload files by the names that they get, in one commit, and return the address of the model's page.
 
@@ -262,7 +257,7 @@ def upload(
     require_private()
     import huggingface_hub
 
-    api = huggingface_hub.HfApi(endpoint=endpoint)
+    api = huggingface_hub.HfApi()
     operations = [
         huggingface_hub.CommitOperationAdd(name, str(content) if isinstance(content, Path) else content)
         for name, content in files.items()

@@ -100,7 +100,6 @@ class AlignedHeads:
 
     rows: list[str]
     columns: list[str]
-    reads: list[str] | None  # the tokens read at the rows, where the rows are tokens that are written
     cells: tuple[np.ndarray, np.ndarray]  # [Q, K] each
     masked: np.ndarray  # [Q, K], in both
     merged: bool
@@ -131,7 +130,7 @@ def pair(traces: tuple[Trace, Trace], kind: str, heads: tuple[tuple[int, int], t
         cells.append(merge(trace.pattern(kind)[layer, head], *around))
         masks.append(merge_masked(trace.masked(kind), *around).masked)
     return AlignedHeads(
-        rows.labels, columns.labels, None, (cells[0], cells[1]), masks[0] & masks[1], rows.merged or columns.merged
+        rows.labels, columns.labels, (cells[0], cells[1]), masks[0] & masks[1], rows.merged or columns.merged
     )
 
 

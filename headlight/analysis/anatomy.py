@@ -9,7 +9,6 @@ Shapes: H heads, K keys, D = d_head, M = d_model.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -263,14 +262,14 @@ def score_spread(scores: np.ndarray) -> ScoreSpread:
     return ScoreSpread(float(scores.var()), float(weights.max(-1).mean()), float(entropy))
 
 
-def against_width(keys: int, widths: Sequence[int] = WIDTHS, seed: int = 0) -> list[tuple[ScoreSpread, ScoreSpread]]:
-    """Return the spread of random scores at each width: of q · k, and of q · k / √width.
+def against_width(keys: int) -> list[tuple[ScoreSpread, ScoreSpread]]:
+    """Return the spread of random scores at each of WIDTHS: of q · k, and of q · k / √width.
 
     The numbers of q and k have mean 0 and variance 1.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     spreads = []
-    for width in widths:
+    for width in WIDTHS:
         scores = np.concatenate(
             [rng.standard_normal((QUERIES, width)) @ rng.standard_normal((width, keys)) for _ in range(DRAWS)]
         )

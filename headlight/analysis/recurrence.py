@@ -13,6 +13,7 @@ import numpy as np
 from headlight.analysis.anatomy import softmax
 
 DRAWS = 20  # of weights and inputs
+WIDTH, INPUT_SIZE = 64, 0.3  # of the states; of the inputs of the recurrent network
 
 
 def recurrent_gradients(recurrent: np.ndarray, inputs: np.ndarray) -> np.ndarray:
@@ -53,22 +54,20 @@ def size(jacobian: np.ndarray) -> float:
     return float(np.linalg.norm(jacobian) / math.sqrt(len(jacobian)))
 
 
-def by_distance(
-    gains: Sequence[float], steps: int, width: int = 64, input_size: float = 0.3, seed: int = 0
-) -> tuple[dict[float, np.ndarray], np.ndarray]:
+def by_distance(gains: Sequence[float], steps: int) -> tuple[dict[float, np.ndarray], np.ndarray]:
     """Return the gradients by distance, [T - 1] each: those of the recurrent network for each gain, and of attention.
 
     W is a random orthogonal matrix times the gain, so that without the tanh the gradient would be gain^k. Attention's
     maps have variance 1 / D and its inputs variance 1. Means over `DRAWS` draws.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     recurrent: dict[float, list[np.ndarray]] = {gain: [] for gain in gains}
     attention = []
     for _ in range(DRAWS):
-        orthogonal = np.linalg.qr(rng.standard_normal((width, width)))[0]
-        inputs = rng.standard_normal((steps, width))
+        orthogonal = np.linalg.qr(rng.standard_normal((WIDTH, WIDTH)))[0]
+        inputs = rng.standard_normal((steps, WIDTH))
         for gain, rows in recurrent.items():
-            rows.append(recurrent_gradients(gain * orthogonal, input_size * inputs))
-        wq, wk, wv = rng.standard_normal((3, width, width)) / math.sqrt(width)
+            rows.append(recurrent_gradients(gain * orthogonal, INPUT_SIZE * inputs))
+        wq, wk, wv = rng.standard_normal((3, WIDTH, WIDTH)) / math.sqrt(WIDTH)
         attention.append(attention_gradients(wq, wk, wv, inputs))
     return {gain: np.mean(rows, axis=0) for gain, rows in recurrent.items()}, np.mean(attention, axis=0)

@@ -38,12 +38,12 @@ class WidthEffect(NamedTuple):
     slope: float
 
 
-def by_width(keys: int, widths: Sequence[int], seed: int = 0) -> dict[str, list[WidthEffect]]:
+def by_width(keys: int, widths: Sequence[int]) -> dict[str, list[WidthEffect]]:
     """Return dot products, divided ones, and additive scores of random vectors of variance 1, at each width.
 
     W, U and v have variance 1 / d_k, so that the outputs of each layer have the same size at every width.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     effects: dict[str, list[WidthEffect]] = {"dot product": [], "divided by √d_k": [], "additive": []}
     for width in widths:
         drawn: dict[str, list[np.ndarray]] = {name: [] for name in effects}

@@ -275,7 +275,7 @@ def _largest(grids: Sequence[Map], scale: MapScale) -> str:
     return f"The largest number is {value}: {grid.name} {grid.columns[column]}, {grid.rows[row]}."
 
 
-def bars(rows: Sequence[tuple[str, float, str]], theme: str, *, largest: float = 1.0, across: int = 440) -> Drawing:
+def bars(rows: Sequence[tuple[str, float, str]], theme: str, *, across: int = 440) -> Drawing:
     """Draw a bar for each (name, value, label), the first in the accent colour; the bar of a value below zero is empty.
 
     Where names and numbers leave no room between them, the names are lines of their own.
@@ -290,7 +290,7 @@ def bars(rows: Sequence[tuple[str, float, str]], theme: str, *, largest: float =
     parts: list[str] = []
     for at, (name, value, text) in enumerate(rows):
         middle = (28.0 + above) * at + above + 14
-        full = room * min(1.0, max(0.0, np.nan_to_num(value)) / largest)
+        full = room * min(1.0, max(0.0, np.nan_to_num(value)))
         parts.append(_text((0, middle - above + 5), _cut(name, cut_at), look.text, weight=600 if at == 0 else 400))
         parts.append(_bar(left, middle - 4, room, 8, look.line))
         if full:

@@ -8,7 +8,7 @@ import io
 import tarfile
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
@@ -84,16 +84,12 @@ def unpack_tar(path: Path, folder: Path) -> None:
             _write_members(_tar_members(archive, reader, path), folder)
 
 
-@contextmanager
-def _unpacked(file: IO[bytes]) -> Iterator[IO[bytes]]:
+def _unpacked(file: IO[bytes]) -> AbstractContextManager[IO[bytes]]:
     start = file.read(6)
     file.seek(0)
-    opener = next((opener for magic, opener in _OPENERS.items() if start.startswith(magic)), None)
-    if opener is None:
-        yield file
-    else:
-        with opener(file) as unpacked:
-            yield unpacked
+    opener = next((opener for magic, opener in _OPENERS.items() if start.startswith(magic)), nullcontext)
+    unpacked: AbstractContextManager[IO[bytes]] = opener(file)
+    return unpacked
 
 
 def _tar_members(archive: tarfile.TarFile, reader: BudgetedReader, path: Path) -> Iterator[tuple[str, int, IO[bytes]]]:

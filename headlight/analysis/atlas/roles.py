@@ -164,9 +164,9 @@ def _better(least: float, against: Baseline) -> bool:
     return least > against.value if against.what in RULES else least >= MIN_RATIO_TO_UNIFORM * against.value
 
 
-def named(template: str, units: str, count: int = 0) -> str:
-    """Fill in a template: {unit} and {units} of the corpus's alignment ("words" or "letters"), and {count}."""
-    return template.format(unit=units.removesuffix("s"), units=units, count=f"{count:,}")
+def named(template: str, units: str) -> str:
+    """Fill in a template: {unit} and {units} of the corpus's alignment ("words" or "letters")."""
+    return template.format(unit=units.removesuffix("s"), units=units)
 
 
 class RankedSentence(NamedTuple):

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from headlight.importers.forms import hugging_face_tokenizers
 from headlight.importers.forms.hugging_face_config import HuggingFaceConfig
-from headlight.importers.forms.languages import Around, Languages, about_language
-from headlight.importers.forms.marian_family import MarianFamily, forced_start, shared
+from headlight.importers.forms.languages import Around, Languages
+from headlight.importers.forms.marian_family import MarianFamily, ask_for_both, forced_start, shared
 from headlight.importers.limits import MAX_TOKENS
 from headlight.importers.questions import Answers, ImportQuestion
 
@@ -39,12 +39,7 @@ BART = MarianFamily(
 
 
 def _mbart_asks(config: HuggingFaceConfig, languages: Languages) -> tuple[ImportQuestion, ...]:
-    if not languages:
-        return ()
-    source = about_language("source", languages, config.tokenizer.get("src_lang"))
-    if _target_is_set(config, languages):
-        return (source,)
-    return source, about_language("target", languages, config.tokenizer.get("tgt_lang"))
+    return ask_for_both(config, languages, _target_is_set(config, languages))
 
 
 def _target_is_set(config: HuggingFaceConfig, languages: Languages) -> bool:
@@ -70,18 +65,12 @@ def _mbart_around(config: HuggingFaceConfig, languages: Languages, answers: Answ
     return Around(sos, source_end=(eos, read), target_start=forced_start(config))
 
 
-MBART = MarianFamily(
+MBART = replace(
+    BART,
     name="Hugging Face mBART",
     model_type="mbart",
     norm="pre",
     final_norm=True,
-    embedding_norm=True,
-    logits_bias=True,
-    positions="learned",
-    offset=2,
-    table=None,
-    activation="gelu",
-    scaled=False,
     multilingual=True,
     tokenizers=shared(hugging_face_tokenizers.fairseq),
     languages=hugging_face_tokenizers.fairseq_languages,

@@ -19,7 +19,7 @@ from headlight.importers.forms.form import ForeignModel
 from headlight.importers.forms.hugging_face_config import CONFIG, HuggingFaceConfig, hugging_face_config
 from headlight.importers.forms.hugging_face_tokenizers import Ids, has_tokenizer
 from headlight.importers.forms.marian_family import ACTIVATIONS
-from headlight.importers.forms.parts import TensorPart, stored_name
+from headlight.importers.forms.parts import TensorPart, are_complete, shapes_due, stored_name
 from headlight.importers.limits import MAX_LAYERS, MAX_TOKENS, MAX_WIDTH
 from headlight.importers.questions import Answers, ImportQuestion
 from headlight.importers.source import Source
@@ -139,15 +139,12 @@ class Berts:
         pair = _pair(source)
         if pair is None:
             return False
-        infos, parts = source.weights.infos, list(_parts(pair))
-        expected = {name for part in parts for name in part.names} | {*_UNUSED_TENSORS}
-        return all(
-            stored_name(part, infos) in infos and infos[stored_name(part, infos)].shape == part.shape for part in parts
-        ) and all(name in expected or name.endswith(("position_ids", "token_type_ids")) for name in infos)
+        buffers = {name for name in source.weights.infos if name.endswith(("position_ids", "token_type_ids"))}
+        return are_complete(_parts(pair), source, frozenset({*_UNUSED_TENSORS, *buffers}))
 
     def due(self, source: Source) -> Mapping[str, tuple[int, ...]]:
         pair = _pair(source)
-        return {} if pair is None else {stored_name(part, source.weights.infos): part.shape for part in _parts(pair)}
+        return {} if pair is None else shapes_due(_parts(pair), source)
 
     def facts(self, source: Source) -> tuple[tuple[str, str], ...]:
         _, encoder, decoder = _known(source)

@@ -9,10 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, NamedTuple
-
-from torch import Tensor
 
 from headlight.formatting import both
 from headlight.importers.forms.fairseq_dictionaries import (
@@ -118,7 +115,7 @@ class Fairseq:
         settings, source = model
         _require_supported(settings, source)
         infos = source.weights.infos
-        return are_complete(_all_parts(infos, _sizes(infos, settings)), source, _ignored(infos))
+        return are_complete(_parts(infos, _sizes(infos, settings)), source, _ignored(infos))
 
     def due(self, source: Source) -> Mapping[str, tuple[int, ...]]:
         model = _model(source)
@@ -127,7 +124,7 @@ class Fairseq:
         settings, source = model
         infos = source.weights.infos
         allowed = {name: infos[name].shape for name in _ignored(infos) if name in infos}
-        return allowed | shapes_due(_all_parts(infos, _sizes(infos, settings)), source)
+        return allowed | shapes_due(_parts(infos, _sizes(infos, settings)), source)
 
     def facts(self, source: Source) -> tuple[tuple[str, str], ...]:
         settings, source = _known(source)
@@ -183,7 +180,7 @@ class Fairseq:
         symbols = vocabularies(source, settings, answers, around)
         config = _native(settings, sizes, around, symbols)
         own, warnings = tokenizers(source, settings, answers, symbols, config)
-        tensors = tensors_of(_all_parts(infos, sizes), source)
+        tensors = tensors_of(_parts(infos, sizes), source)
         first, second = named(settings, answers)
         known = replace(answers, source_language=first, target_language=second)
         return foreign_model(self.name, config, tensors, own, known, warnings)
@@ -332,10 +329,6 @@ def _n_positions(sizes: _FairseqSizes) -> int:
     return min(*sizes.lengths, MAX_TABLE_NUMBERS // sizes.width)
 
 
-def _all_parts(infos: Mapping[str, TensorInfo], sizes: _FairseqSizes) -> list[TensorPart]:
-    return list(_parts(infos, sizes))
-
-
 def _parts(infos: Mapping[str, TensorInfo], sizes: _FairseqSizes) -> Iterator[TensorPart]:
     d, embeddings = sizes.width, [f"{stack}.embed_tokens.weight" for stack in STACKS]
     projection = ("decoder.output_projection.weight", "decoder.embed_out")  # the second in old versions
@@ -365,11 +358,7 @@ def _table(stack: str, index: int, sizes: _FairseqSizes) -> TensorPart:
     if not sizes.learned[index]:
         return TensorPart(native, (), (length, sizes.width), lambda _: sinusoidal_from(first, length, sizes.width))
     shape = (sizes.lengths[index] + first, sizes.width)
-    return TensorPart(native, (f"{stack}.embed_positions.weight",), shape, partial(_after, first, length))
-
-
-def _after(first: int, length: int, table: Tensor) -> Tensor:
-    return table[first : first + length]
+    return TensorPart(native, (f"{stack}.embed_positions.weight",), shape, lambda table: table[first : first + length])
 
 
 def _layer(infos: Mapping[str, TensorInfo], layer: str, index: int, sizes: _FairseqSizes) -> Iterator[TensorPart]:

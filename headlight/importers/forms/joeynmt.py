@@ -68,14 +68,14 @@ class JoeyNMT:
                 "This is a model of JoeyNMT, and its config.yaml, which says how many heads it has, is not beside it.",
                 remedy="Import the folder that JoeyNMT wrote, with config.yaml and the vocabularies.",
             )
-        return are_complete(list(_parts(source, _native(source))), source, _IGNORED)
+        return are_complete(_parts(source, _native(source)), source, _IGNORED)
 
     def due(self, source: Source) -> Mapping[str, tuple[int, ...]]:
         infos = source.weights.infos
         if "src_embed.lut.weight" not in infos or source.nearby(CONFIG) is None:
             return {}
         tables = {name: infos[name].shape for name in _IGNORED if name in infos}
-        return tables | shapes_due(list(_parts(source, _native(source))), source)
+        return tables | shapes_due(_parts(source, _native(source)), source)
 
     def facts(self, source: Source) -> tuple[tuple[str, str], ...]:
         config = _native(source)
@@ -100,7 +100,7 @@ class JoeyNMT:
     def read(self, source: Source, answers: Answers) -> ForeignModel:
         config = _native(source)
         tokenizers, warnings = _tokenizers(source, config)
-        tensors = tensors_of(list(_parts(source, config)), source)
+        tensors = tensors_of(_parts(source, config), source)
         return foreign_model(self.name, config, tensors, tokenizers, answers, warnings)
 
 

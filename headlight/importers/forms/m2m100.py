@@ -10,8 +10,8 @@ from torch import Tensor
 
 from headlight.importers.forms import hugging_face_tokenizers
 from headlight.importers.forms.hugging_face_config import HuggingFaceConfig
-from headlight.importers.forms.languages import Around, Languages, about_language
-from headlight.importers.forms.marian_family import MarianFamily, forced_start, shared
+from headlight.importers.forms.languages import Around, Languages
+from headlight.importers.forms.marian_family import MarianFamily, ask_for_both, forced_start, shared
 from headlight.importers.limits import MAX_TOKENS
 from headlight.importers.questions import Answers, ImportQuestion
 from transformer.checkpoint.weights import Refused
@@ -39,14 +39,7 @@ def _positions(config: HuggingFaceConfig, length: int, d_model: int) -> Tensor:
 
 
 def _asks(config: HuggingFaceConfig, languages: Languages) -> tuple[ImportQuestion, ...]:
-    if not languages:
-        return ()
-    source = about_language("source", languages, config.tokenizer.get("src_lang"))
-    return (
-        (source,)
-        if forced_start(config)
-        else (source, about_language("target", languages, config.tokenizer.get("tgt_lang")))
-    )
+    return ask_for_both(config, languages, target_is_set=bool(forced_start(config)))
 
 
 def _around(config: HuggingFaceConfig, languages: Languages, answers: Answers) -> Around:
@@ -104,7 +97,6 @@ FSMT = replace(
     tokenizers=hugging_face_tokenizers.fsmt,
     languages=lambda config: {},
     asks=lambda config, languages: (),
-    around=_around,
     output="{}decoder.output_projection.weight",
     two_vocabularies=True,
     caution=_caution,

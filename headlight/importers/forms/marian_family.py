@@ -18,8 +18,16 @@ from torch.nn.functional import layer_norm
 from headlight.importers.forms.form import ForeignModel
 from headlight.importers.forms.hugging_face_config import CONFIG, HuggingFaceConfig, hugging_face_config
 from headlight.importers.forms.hugging_face_tokenizers import Ids, has_tokenizer
-from headlight.importers.forms.languages import NAMES, Around, Languages
-from headlight.importers.forms.parts import MAX_TABLE_NUMBERS, TensorPart, affine, depth_of, stored_name
+from headlight.importers.forms.languages import NAMES, Around, Languages, about_language
+from headlight.importers.forms.parts import (
+    MAX_TABLE_NUMBERS,
+    TensorPart,
+    affine,
+    depth_of,
+    have_their_shapes,
+    shapes_due,
+    stored_name,
+)
 from headlight.importers.limits import MAX_LAYERS, MAX_TOKENS, MAX_WIDTH
 from headlight.importers.questions import Answers, ImportQuestion
 from headlight.importers.source import Source
@@ -81,6 +89,15 @@ def forced_start(config: HuggingFaceConfig) -> tuple[int, ...]:
     return () if first is None else (first,)
 
 
+def ask_for_both(
+    config: HuggingFaceConfig, languages: Languages, target_is_set: bool
+) -> tuple[ImportQuestion, ...]:
+    """Ask for the language that a multilingual model reads, and for the one that it writes unless that is set."""
+    sides = (("source", "src_lang"),) if target_is_set else (("source", "src_lang"), ("target", "tgt_lang"))
+    usual = config.tokenizer
+    return tuple(about_language(side, languages, usual.get(name)) for side, name in sides) if languages else ()
+
+
 def plain_around(config: HuggingFaceConfig, languages: Languages, answers: Answers) -> Around:
     """Return the ids around a text that is read as "tokens </s>"."""
     return Around(config.known_id("decoder_start_token_id", MAX_TOKENS), target_start=forced_start(config))
@@ -136,13 +153,13 @@ class MarianFamily:
         if config is None or config.model_type != self.model_type:
             return False
         self._require_known(config)
-        infos, parts = source.weights.infos, self._parts(source, self._sizes(source, config))
+        infos, parts = source.weights.infos, list(self._parts(source, self._sizes(source, config)))
         prefix = _prefix(infos)
         expected = {name for part in parts for name in part.names} | {f"{prefix}{name}" for name in _EMBEDDINGS}
         expected |= {f"{prefix}{stack}.embed_positions.weight" for stack in ATTENTIONS}
         expected |= {self.output.format(prefix), _BIAS, *self._decoder_norm(prefix)}
         return (
-            self._misfits(source, parts) == []
+            have_their_shapes(parts, infos)
             and all(name in infos for name in self._decoder_norm(prefix))
             and all(name in expected or name.endswith(_IGNORED_TENSORS) for name in infos)
         )
@@ -151,9 +168,9 @@ class MarianFamily:
         config = hugging_face_config(source)
         if config is not None and config.model_type != self.model_type:
             return {}  # the configuration names another family
-        sizes, infos = self._sizes(source, config), source.weights.infos
-        norm = {name: (sizes.width,) for name in self._decoder_norm(_prefix(infos))}
-        return {stored_name(part, infos): part.shape for part in self._parts(source, sizes) if part.names} | norm
+        sizes = self._sizes(source, config)
+        norm = {name: (sizes.width,) for name in self._decoder_norm(_prefix(source.weights.infos))}
+        return shapes_due(self._parts(source, sizes), source) | norm
 
     def facts(self, source: Source) -> tuple[tuple[str, str], ...]:
         config = _config_of(source)
@@ -317,15 +334,6 @@ class MarianFamily:
     def _has_bias(self, source: Source) -> bool:
         return self.logits_bias and _BIAS in source.weights.infos
 
-    def _misfits(self, source: Source, parts: list[TensorPart]) -> list[str]:
-        infos = source.weights.infos
-        shapes = {part.native: stored_name(part, infos) for part in parts if part.names}
-        return [
-            part.native
-            for part in parts
-            if part.names and (shapes[part.native] not in infos or infos[shapes[part.native]].shape != part.shape)
-        ]
-
     def _convert(self, source: Source, part: TensorPart) -> Tensor:
         if not part.names:
             assert self.table is not None
@@ -342,10 +350,7 @@ class MarianFamily:
         gain, bias = (source.weights.tensor(name).float() for name in self._decoder_norm(_prefix(source.weights.infos)))
         return layer_norm(tokens.float() * scale, gain.shape, gain, bias) / scale
 
-    def _parts(self, source: Source, sizes: MarianSizes) -> list[TensorPart]:
-        return list(self._all_parts(source, sizes))
-
-    def _all_parts(self, source: Source, sizes: MarianSizes) -> Iterator[TensorPart]:
+    def _parts(self, source: Source, sizes: MarianSizes) -> Iterator[TensorPart]:
         infos = source.weights.infos
         prefix = _prefix(infos)
         output = self.output.format(prefix)

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from reprlib import repr as brief
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
-from torch import Tensor
 
 from headlight.importers.forms.form import ForeignModel
+from headlight.importers.forms.parts import TensorPart, affine, linear, shapes_due, tensors_of
 from headlight.importers.forms.token_lists import (
     NEVER_LOGIT,
     TokenNames,
@@ -64,16 +64,6 @@ _REQUIRED_OPTIONS = {
 _ATTENTIONS = ("scaled-dot", "scaled-dot-flash")  # two implementations of the same attention
 
 
-class PlacedPart(NamedTuple):
-    """A tensor of our network: the foreign one, its shape there, and the rows for the tokens that only we have."""
-
-    native: str
-    name: str
-    shape: tuple[int, ...]
-    order: tuple[int, ...] | None = None
-    new: float = 0.0
-
-
 class OpenNMT:
     name = "OpenNMT-py"
     title = "This is a model of OpenNMT-py"
@@ -83,7 +73,7 @@ class OpenNMT:
         return f"encoder.{_EMBEDDING}" in source.weights.infos and {"opt", "vocab"} <= source.facts.keys()
 
     def due(self, source: Source) -> Mapping[str, tuple[int, ...]]:
-        return {part.name: part.shape for part in _OpenNMTNetwork(source).parts()} if self.fits(source) else {}
+        return shapes_due(_OpenNMTNetwork(source).parts(), source) if self.fits(source) else {}
 
     def facts(self, source: Source) -> tuple[tuple[str, str], ...]:
         network = _OpenNMTNetwork(source)
@@ -114,7 +104,7 @@ class OpenNMT:
         warning = "No tokenizer came with it: a text is typed as the model's own tokens, with spaces between them."
         return ForeignModel(
             config,
-            {part.native: partial(network.convert, part) for part in network.parts(vocabularies)},
+            tensors_of(network.parts(vocabularies), source),
             *tokenizers,
             {"title": source.name.removesuffix(".pt")[:80], "origin": self.name},
             () if paths else (warning,),
@@ -149,7 +139,7 @@ class _OpenNMTNetwork:
         depths = [self._whole(name, 6) for name in ("enc_layers", "dec_layers")]
         self.stacks = [StackConfig(depth, heads, d_ff) for depth in depths]
         self.positions = self.options.get("position_encoding") is True
-        known = {part.name for part in self.parts()} | {"generator.weight"}
+        known = {name for part in self.parts() for name in part.names} | {"generator.weight"}
         if strange := next((name for name in self.infos if name not in known), None):
             raise Refused(f"The model has an unknown part, {strange[:80]}, which is not supported.")
 
@@ -229,48 +219,39 @@ class _OpenNMTNetwork:
     def _has_bias(self, linear: str) -> bool:
         return any(name.endswith(f"{linear}.bias") for name in self.infos)
 
-    def convert(self, part: PlacedPart) -> Tensor:
-        if part.name not in self.infos:  # a feed-forward network without biases
-            return torch.zeros(part.shape)
-        tensor = self.source.weights.tensor(part.name).float()
-        return reorder(tensor[:, 0] if part.name.endswith(_POSITIONS) else tensor, part.order, part.new)
-
-    def parts(self, vocabularies: Vocabularies | None = None) -> list[PlacedPart]:
+    def parts(self, vocabularies: Vocabularies | None = None) -> list[TensorPart]:
         """List our tensors, with the foreign one that each is made of. Raises Refused for one of another shape."""
         parts = list(self._all_parts((None, None) if vocabularies is None else vocabularies.orders))
-        for part in parts:
-            optional = ".feed_forward." in part.name and part.name.endswith(".bias") and not self._has_bias("w_1")
-            if not optional and self._shape(part.name, len(part.shape)) != part.shape:
-                raise Refused(f"{part.name} is of shape {self.infos[part.name].shape}, and must be {part.shape}.")
+        for name, shape in shapes_due(parts, self.source).items():
+            if self._shape(name, len(shape)) != shape:
+                raise Refused(f"{name} is of shape {self.infos[name].shape}, and must be {shape}.")
         return parts
 
-    def _all_parts(self, orders: tuple[tuple[int, ...] | None, tuple[int, ...] | None]) -> Iterator[PlacedPart]:
-        d, generator = self.width, "generator"
+    def _all_parts(self, orders: tuple[tuple[int, ...] | None, tuple[int, ...] | None]) -> Iterator[TensorPart]:
+        d = self.width
         for (stack, (layers, attentions, norms)), sizes, rows, order in zip(
             _STACKS.items(), self.stacks, self.sizes, orders, strict=True
         ):
-            yield PlacedPart(f"{stack}.embedding.tokens.weight", f"{stack}.{_EMBEDDING}", (rows, d), order)
+            own_rows = partial(reorder, order=order, new=0.0)
+            yield TensorPart(f"{stack}.embedding.tokens.weight", (f"{stack}.{_EMBEDDING}",), (rows, d), own_rows)
             if self.positions:
-                yield PlacedPart(f"{stack}.embedding.positions.table", f"{stack}.{_POSITIONS}", (self._length(), 1, d))
+                names, shape = (f"{stack}.{_POSITIONS}",), (self._length(), 1, d)
+                yield TensorPart(f"{stack}.embedding.positions.table", names, shape, lambda table: table[:, 0])
             for layer in range(sizes.n_layers):
                 ours, theirs = f"{stack}.layers.{layer}", f"{stack}.{layers}.{layer}"
                 for our_attention, their_attention in attentions.items():
                     for our_map, their_map in _MAPS.items():
-                        names = f"{ours}.{our_attention}.{our_map}", f"{theirs}.{their_attention}.{their_map}"
-                        yield from _both(*names, (d, d), self._has_bias(their_map))
-                yield from _both(f"{ours}.feed_forward.inner", f"{theirs}.feed_forward.w_1", (sizes.d_ff, d))
-                yield from _both(f"{ours}.feed_forward.outer", f"{theirs}.feed_forward.w_2", (d, sizes.d_ff))
+                        native, foreign = f"{ours}.{our_attention}.{our_map}", f"{theirs}.{their_attention}.{their_map}"
+                        yield from linear(native, foreign, (d, d), self._has_bias(their_map))
+                inner, outer = (f"{theirs}.feed_forward.{name}" for name in ("w_1", "w_2"))
+                yield from affine(f"{ours}.feed_forward.inner", inner, (sizes.d_ff, d), self._has_bias("w_1"))
+                yield from affine(f"{ours}.feed_forward.outer", outer, (d, sizes.d_ff), self._has_bias("w_2"))
                 for index, norm in enumerate((*norms, "feed_forward.layer_norm")):
-                    yield from _both(f"{ours}.residuals.{index}.norm", f"{theirs}.{norm}", (d,))
-            yield from _both(f"{stack}.norm", f"{stack}.layer_norm", (d,))
-        yield PlacedPart("output.weight", f"{generator}.weight", (self.sizes[1], d), orders[1])
-        yield PlacedPart("output.bias", f"{generator}.bias", (self.sizes[1],), orders[1], NEVER_LOGIT)
-
-
-def _both(ours: str, theirs: str, weight: tuple[int, ...], bias: bool = True) -> Iterator[PlacedPart]:
-    yield PlacedPart(f"{ours}.weight", f"{theirs}.weight", weight)
-    if bias:
-        yield PlacedPart(f"{ours}.bias", f"{theirs}.bias", weight[:1])
+                    yield from affine(f"{ours}.residuals.{index}.norm", f"{theirs}.{norm}", (d,))
+            yield from affine(f"{stack}.norm", f"{stack}.layer_norm", (d,))
+        for kind, shape, new in (("weight", (self.sizes[1], d), 0.0), ("bias", (self.sizes[1],), NEVER_LOGIT)):
+            own_rows = partial(reorder, order=orders[1], new=new)
+            yield TensorPart(f"output.{kind}", (f"generator.{kind}",), shape, own_rows)
 
 
 OPENNMT = OpenNMT()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import torch
@@ -67,28 +68,30 @@ def linear(native: str, foreign: str, shape: tuple[int, ...], bias: bool) -> Ite
 def fused(native: str, foreign: str, d_model: int, bias: bool) -> Iterator[TensorPart]:
     """Yield the query, key and value projections, which nn.MultiheadAttention stores as one matrix [3 D, D]."""
     for index, name in enumerate(MAPS):
-        rows = partial(_rows, index * d_model, (index + 1) * d_model)
+        rows = itemgetter(slice(index * d_model, (index + 1) * d_model))
         yield TensorPart(f"{native}.{name}.weight", (f"{foreign}weight",), (3 * d_model, d_model), rows)
         if bias:
             yield TensorPart(f"{native}.{name}.bias", (f"{foreign}bias",), (3 * d_model,), rows)
 
 
-def _rows(first: int, end: int, tensor: Tensor) -> Tensor:
-    return tensor[first:end]
-
-
-def shapes_due(parts: Sequence[TensorPart], source: Source) -> dict[str, tuple[int, ...]]:
+def shapes_due(parts: Iterable[TensorPart], source: Source) -> dict[str, tuple[int, ...]]:
     return {stored_name(part, source.weights.infos): part.shape for part in parts if part.names}
 
 
-def are_complete(parts: Sequence[TensorPart], source: Source, ignored: frozenset[str]) -> bool:
+def are_complete(parts: Iterable[TensorPart], source: Source, ignored: frozenset[str]) -> bool:
     """Return whether the file has all these tensors in their shapes, and no others than the `ignored`."""
-    infos, due = source.weights.infos, shapes_due(parts, source)
+    infos, parts = source.weights.infos, list(parts)
     known = {name for part in parts for name in part.names} | ignored
-    return all(name in infos and infos[name].shape == shape for name, shape in due.items()) and infos.keys() <= known
+    return have_their_shapes(parts, infos) and infos.keys() <= known
 
 
-def tensors_of(parts: Sequence[TensorPart], source: Source) -> dict[str, Any]:
+def have_their_shapes(parts: Iterable[TensorPart], infos: Mapping[str, TensorInfo]) -> bool:
+    """Return whether a file has each of these tensors, in its shape."""
+    names = ((stored_name(part, infos), part.shape) for part in parts if part.names)
+    return all(name in infos and infos[name].shape == shape for name, shape in names)
+
+
+def tensors_of(parts: Iterable[TensorPart], source: Source) -> dict[str, Any]:
     """Return the function that makes each of our tensors, by its name."""
     return {part.native: partial(_convert, part, source) for part in parts}
 

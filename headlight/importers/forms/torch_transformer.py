@@ -166,8 +166,8 @@ class TorchTransformer:
             source_end=() if framing == "neither" else None,
         )
 
-    def _parts(self, infos: Mapping[str, TensorInfo], layout: _Layout) -> list[TensorPart]:
-        return list(_parts(infos, layout, self._sizes(infos, layout)))
+    def _parts(self, infos: Mapping[str, TensorInfo], layout: _Layout) -> Iterator[TensorPart]:
+        return _parts(infos, layout, self._sizes(infos, layout))
 
 
 def _parts(infos: Mapping[str, TensorInfo], layout: _Layout, config: ModelConfig) -> Iterator[TensorPart]:

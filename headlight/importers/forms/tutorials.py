@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from headlight.formatting import both
@@ -16,6 +16,7 @@ from headlight.importers.forms.parts import (
     TensorPart,
     are_complete,
     depth_of,
+    foreign_model,
     linear,
     shapes_due,
     size_of,
@@ -129,22 +130,9 @@ class Tutorial:
                 f"{describe_missing_masks(config)} So this tutorial's code runs, although its text describes masks; "
                 f"with masks applied, log-probabilities differ by up to {self.unmasked:g} nats on an example.",
             )
-        source_language, target_language = answers.source_language, answers.target_language
-        both = f"{source_language} to {target_language}" if source_language and target_language else self.name
-        card = {
-            "title": both,
-            "source": source_language,
-            "target": target_language,
-            "origin": f"Tutorial “{self.name}”",
-        }
-        return ForeignModel(
-            config,
-            tensors_of(self._parts(sizes), source),
-            source_tokenizer,
-            target_tokenizer,
-            {name: value for name, value in card.items() if value},
-            warnings,
-        )
+        tensors, tokenizers = tensors_of(self._parts(sizes), source), (source_tokenizer, target_tokenizer)
+        model = foreign_model(self.name, config, tensors, tokenizers, answers, warnings)
+        return replace(model, card=model.card | {"origin": f"Tutorial “{self.name}”"})
 
     def _config(self, sizes: _TutorialSizes, answers: Answers) -> ModelConfig:
         assert answers.heads is not None and answers.pad_id is not None
@@ -196,10 +184,7 @@ class Tutorial:
             scalar_norms=size_of(infos, f"{layers[0]}.{self.norms[0]}.{self.gain_bias[0]}", 0, width) == 1 < width,
         )
 
-    def _parts(self, sizes: _TutorialSizes) -> list[TensorPart]:
-        return list(self._all_parts(sizes))
-
-    def _all_parts(self, sizes: _TutorialSizes) -> Iterator[TensorPart]:
+    def _parts(self, sizes: _TutorialSizes) -> Iterator[TensorPart]:
         """Yield every tensor of the model, with the tutorial's tensor that it is converted from."""
         for stack, native in enumerate(("encoder", "decoder")):
             shape = (sizes.vocabularies[stack], sizes.width)
