@@ -29,7 +29,7 @@ from benchmarks.abandoned import Weight, abandon, settled
 from benchmarks.beside import endless, started
 from benchmarks.browser import choose, open_app, sentences
 from benchmarks.busy import Busy
-from benchmarks.measure import HEADLIGHT_COLOUR, ROOT, Dot, keep, machine, short, spread, stat_dot, table
+from benchmarks.measure import ROOT, Dot, keep, machine, megabytes_dot, short, spread, stat_dot, table
 from benchmarks.pupils import BEAM_SIZE, MAX_TOKENS, MODEL, Register, hostile, huge, pupil, server_of, wrong
 from headlight.checkpoints import load_translator
 from headlight.runs.steer import kill
@@ -302,7 +302,7 @@ def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
     ]
     memory = result["megabytes"]
     weights = [
-        Dot("after a minute", memory["first"], f"{memory['first']:.0f} MB", HEADLIGHT_COLOUR),
-        Dot("at the end", memory["end"], f"{memory['end']:.0f} MB", HEADLIGHT_COLOUR, MAX_GROWTH * memory["first"]),
+        megabytes_dot("after a minute", memory["first"]),
+        megabytes_dot("at the end", memory["end"], MAX_GROWTH * memory["first"]),
     ]
     return {"Milliseconds, 95th percentile": times, "Memory of the server": weights}

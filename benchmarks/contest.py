@@ -49,6 +49,10 @@ class Contestant:
         self.process.stdin.flush()
         return self._read()
 
+    def round(self, *values: object) -> Callable[[], float]:
+        """Return the task that asks for the next round."""
+        return lambda: float(self.ask("round", *values))
+
     def _read(self) -> Any:
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
@@ -90,14 +94,18 @@ def compete(name: str, make: Callable[[], tuple[Any, Mapping[str, Answer]]]) -> 
         answers.write(json.dumps({"answer": functions[function_name](*values)}) + "\n")
 
 
-def joeynmt(python: Path | None) -> Path | None:
-    """Return the interpreter that has JoeyNMT; None, with a printed note, where there is none.
+def interpreter(python: Path | None, usual: Path, absent: str) -> Path | None:
+    """Return the interpreter that has a peer: `python`, else the `usual` one; print `absent` where there is none.
 
     Raises ValueError where `python` is not a file.
     """
     if python is not None and not python.is_file():
         raise ValueError(f"There is no interpreter {python}.")
-    python = python or (JOEYNMT_AT if JOEYNMT_AT.is_file() else None)
+    python = python or (usual if usual.is_file() else None)
     if python is None:
-        print(NO_JOEYNMT, flush=True)
+        print(absent, flush=True)
     return python
+
+
+def joeynmt(python: Path | None) -> Path | None:
+    return interpreter(python, JOEYNMT_AT, NO_JOEYNMT)

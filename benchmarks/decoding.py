@@ -31,9 +31,9 @@ from benchmarks.measure import (
     alternate,
     keep,
     machine,
+    range_text,
     ratio_text,
     ratios,
-    short,
     spread,
     stat_dot,
     table,
@@ -135,7 +135,7 @@ def run(multi30k: Path | None, sentences: int, tokens: int, rounds: int) -> None
 def measured(contestants: dict[str, Contestant], rounds: int) -> dict[str, Any]:
     """Measure each contestant with every number of threads in turns; the number with the better median counts."""
     numbers: dict[str, Any] = {}
-    tasks = {(name, n): round_of(contestant, n) for name, contestant in contestants.items() for n in THREADS}
+    tasks = {(name, n): contestant.round(n) for name, contestant in contestants.items() for n in THREADS}
     translations = {name: contestant.ask("written") for name, contestant in contestants.items()}
     numbers["agree"] = {name: agreement(ids, translations[F32]) for name, ids in translations.items() if name != LINEAR}
     numbers["distinct_tokens"] = len({token for sentence in translations[F32] for token in sentence})
@@ -151,11 +151,6 @@ def measured(contestants: dict[str, Contestant], rounds: int) -> dict[str, Any]:
 def takes_part(name: str, setting: DecodingSetting) -> bool:
     """Return whether a contestant takes part: slow ones and bounds only with single sentences and the small network."""
     return name not in SINGLE_SENTENCE_ONLY or (setting.batch == 1 and setting.shape == "small")
-
-
-def round_of(contestant: Contestant, threads: int) -> Callable[[], float]:
-    """Return the task that measures the sentences per second over the next part of them."""
-    return lambda: float(contestant.ask("round", threads))
 
 
 def agreement(ids: list[list[int]], other_ids: list[list[int]]) -> str:
@@ -238,6 +233,7 @@ def contestant(
     position = 0
 
     def round(threads: int) -> float:
+        """Return the sentences per second over the next part of them."""
         nonlocal position
         torch.set_num_threads(threads)
         chosen = [every[(position + i) % len(every)] for i in range(part)]
@@ -360,14 +356,9 @@ def tutorial(model: Transformer, ids: list[int], tokens: int, size: int) -> list
 
 def report(mode: str, numbers: dict[str, Any]) -> str:
     rows = [
-        [
-            name,
-            f"{short(stats['median'])} ({short(stats['least'])} to {short(stats['most'])})",
-            numbers["threads"][name],
-        ]
+        [name, range_text(stats), numbers["threads"][name], numbers["agree"].get(name, "")]
         for name, stats in numbers["sentences_per_second"].items()
     ]
-    rows = [[*row, numbers["agree"].get(row[0], "")] for row in rows]
     times = []
     setting = DecodingSetting(numbers["shape"], numbers["beam"], numbers["batch"])
     for contestant, alternative, target in targets(setting):

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks.contest import ROOT, THREADS, compete
-from benchmarks.peers import MAX_TOKENS, SMOOTHING, VOCABULARY, Joey, Marian, Peer
+from benchmarks.peers import MAX_TOKENS, SMOOTHING, VOCABULARY, Joey, Marian, Peer, update_peer
 from headlight.checkpoints import load_tokenizer
 from headlight.corpora.corpora import open_corpus
 from headlight.corpora.encoded import Encoded
@@ -75,13 +75,7 @@ class AlternativeTraining:
         self.model.train()
         for group in self.optimizer.param_groups:
             group["lr"] = learning_rate(self.step, plan)
-        self.optimizer.zero_grad()
-        with torch.autocast("cpu", torch.bfloat16, enabled=self.bf16):
-            loss = self.model.loss(batch)
-        loss.backward()
-        nn.utils.clip_grad_norm_(self.model.parameters(), plan.clip)
-        self.optimizer.step()
-        loss.item()
+        update_peer(self.model, self.optimizer, batch, self.bf16)
 
     def logits(self, src: Tensor, reads: Tensor) -> Tensor:
         return self.model(src, reads)

@@ -141,6 +141,11 @@ def short(value: float) -> str:
     return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
 
 
+def range_text(stats: Mapping[str, float]) -> str:
+    """Format the result of `spread`: "0.123 (0.1 to 0.2)"."""
+    return f"{short(stats['median'])} ({short(stats['least'])} to {short(stats['most'])})"
+
+
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Return a Markdown table."""
     lines = [head, ["---"] * len(head), *rows]
@@ -170,6 +175,10 @@ def stat_dot(
     """Return the dot of a statistic of `spread`; the alternatives to Headlight are not `ours`."""
     value = stats[statistic]
     return Dot(label, value, f"{short(value)}{unit}", HEADLIGHT_COLOUR if ours else ALTERNATIVE_COLOUR, target)
+
+
+def megabytes_dot(label: str, megabytes: float, target: float | None = None) -> Dot:
+    return Dot(label, megabytes, f"{megabytes:,.0f} MB", HEADLIGHT_COLOUR, target)
 
 
 def keep(name: str, result: dict[str, Any], title: str, panels: Mapping[str, Sequence[Dot]]) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.busy import Busy
-from benchmarks.measure import HEADLIGHT_COLOUR, Dot, keep, machine, peak_megabytes, short, table
+from benchmarks.measure import keep, machine, megabytes_dot, peak_megabytes, short, table
 
 SIZES = (10_000, 100_000, 1_000_000)
 WORDS, VOCABULARY, BATCH = 30_000, 8_000, 4_096
@@ -48,10 +48,7 @@ def run(pairs: list[int]) -> None:
         "batch_tokens": BATCH,
         "busy": busy.shares_since_begin(),
     }
-    dots = [
-        Dot(f"{n:,} pairs", stats["peak"]["a pass"], f"{stats['peak']['a pass']:,.0f} MB", HEADLIGHT_COLOUR)
-        for n, stats in measured.items()
-    ]
+    dots = [megabytes_dot(f"{n:,} pairs", stats["peak"]["a pass"]) for n, stats in measured.items()]
     keep("memory", result, "Memory of a corpus", {"Peak of the process, MB": dots})
 
 

@@ -38,6 +38,17 @@ class Peer(nn.Module):
         raise NotImplementedError
 
 
+def update_peer(model: Peer, optimizer: torch.optim.Optimizer, batch: Batch, bf16: bool) -> float:
+    """Make the update of a plain training loop, with gradients clipped at 1; return the loss."""
+    optimizer.zero_grad()
+    with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
+        loss = model.loss(batch)
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    optimizer.step()
+    return loss.item()
+
+
 class Torch(Peer):
     """torch.nn.Transformer with tied embeddings and sinusoidal positions."""
 

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from benchmarks.busy import Busy
-from benchmarks.measure import HEADLIGHT_COLOUR, ROOT, Dot, keep, machine, short, spread, table
+from benchmarks.measure import HEADLIGHT_COLOUR, ROOT, Dot, keep, machine, range_text, short, spread, table
 from headlight import checkpoints, folders
 from headlight.corpora.corpora import open_split
 from headlight.web.model_file import round_weights
@@ -280,11 +280,11 @@ def report(result: dict[str, Any]) -> str:
     rows = []
     for name, stats in result["measured"].items():
         value, unit = _value_and_unit(name, stats)
-        middle = f"{short(stats['median'])} ({short(stats['least'])} to {short(stats['most'])})"
         reached = "reached" if value <= AIMS[name] else "missed"
         processor = result["processor"].get(name)
         computing = f"{short(processor['median'])} ms" if processor else ""
-        rows.append([name, middle, short(stats["p95"]), f"{AIMS[name]} {unit}: {reached}", computing, stats["count"]])
+        aim = f"{AIMS[name]} {unit}: {reached}"
+        rows.append([name, range_text(stats), short(stats["p95"]), aim, computing, stats["count"]])
     text = f"The page with {TIMED_MODEL}, {result['bytes'] / 1e6:.1f} MB, in Chromium {result['version']}\n\n"
     text += table(["", "median (least to most)", "95th percentile", "at most", "of processors", "times"], rows)
     if not result["agreement"]:

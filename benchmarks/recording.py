@@ -74,7 +74,7 @@ def measured(folder: str, length: int, rounds: int) -> dict[str, Any]:
         for name in names:
             contestants[name] = Contestant(__name__, name, Path(folder) / "small", length, trains=False)
         peaks = {name: contestant.ask("peak") for name, contestant in contestants.items()}
-        seconds = alternate(rounds, {name: round_of(contestant) for name, contestant in contestants.items()})
+        seconds = alternate(rounds, {name: contestant.round() for name, contestant in contestants.items()})
     patterns = LAYERS * HEADS * length**2 * 4
     return {
         "patterns_bytes": patterns,
@@ -87,11 +87,6 @@ def measured(folder: str, length: int, rounds: int) -> dict[str, Any]:
     }
 
 
-def round_of(contestant: Contestant) -> Callable[[], float]:
-    """Return the task that measures a pass, in seconds of processor time."""
-    return lambda: float(contestant.ask("round"))
-
-
 # ---- in a contestant's process --------------------------------------------------------------------
 
 
@@ -102,6 +97,7 @@ def contestant(name: str, folder: Path, length: int) -> tuple[None, dict[str, Ca
     one_pass = passes(name, folder, ids[0], ids[1], length)
 
     def round() -> float:
+        """Return the seconds of processor time of a pass."""
         for _ in range(max(1, 256 // length)):  # so that a round is longer than the clock is coarse
             start = time.process_time()
             one_pass()

@@ -21,7 +21,7 @@ from typing import Any
 
 from benchmarks.browser import sentences
 from benchmarks.busy import Busy
-from benchmarks.measure import HEADLIGHT_COLOUR, ROOT, Dot, keep, machine, table
+from benchmarks.measure import ROOT, keep, machine, megabytes_dot, table
 from benchmarks.pupils import MODEL, Register, huge, server_of
 from headlight.checkpoints import load_translator
 from tools import production
@@ -42,7 +42,7 @@ mallinfo2.restype = Statistics
 
 def figures():
     malloc, modules = mallinfo2(), sys.modules
-    caches = getattr(modules.get("ui.state.cache"), "_ALL", ())
+    caches = getattr(modules.get("ui.state.cache"), "_CACHES", ())
     runtime = getattr(modules.get("streamlit.runtime.runtime"), "Runtime", None)
     return {
         "malloc, in use": malloc.uordblks + malloc.hblkhd,
@@ -96,13 +96,7 @@ def run(huge: int, rested: float) -> None:
     result: dict[str, Any] = {"machine": machine("torch", "streamlit"), "huge": huge, "most": server.most}
     result["busy"] = busy.shares_since_begin()
     dots = [
-        Dot(
-            name,
-            stage["process"] / 2**20,
-            f"{stage['process'] / 2**20:,.0f} MB",
-            HEADLIGHT_COLOUR,
-            MAX_GROWTH * first / 2**20,
-        )
+        megabytes_dot(name, stage["process"] / 2**20, MAX_GROWTH * first / 2**20)
         for name, stage in server.stages.items()
     ]
     keep("returned", result | {"stages": server.stages}, "After huge requests", {"Memory of the server": dots})

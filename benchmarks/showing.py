@@ -28,7 +28,7 @@ from ipywidgets.widgets.widget import _remove_buffers
 import headlight
 from benchmarks.busy import Busy
 from benchmarks.measure import LONGER, alternate, keep, machine, ratios, seconds, spread
-from benchmarks.showing_report import APP_TOKENS, NAMES, TARGETS, panels, sizes_report, times_report
+from benchmarks.showing_report import APP_TOKENS, BERTVIZ_PAGES, NAMES, TARGETS, panels, sizes_report, times_report
 from headlight import checkpoints
 from headlight.analysis.layout import descriptions, lay_out, measures
 from headlight.checkpoints import load_translator
@@ -311,7 +311,7 @@ def painting(
         tasks[name] = lambda open_file=open_file: open_file() or float("nan")  # type: ignore[misc]
     times = repeated(rounds, tasks, first, unit=1e-3)
     numbers |= {name: spread(values) for name, values in times.items()}
-    bertviz = [name for name in ("model_view", "head_view") if name in times]
+    bertviz = [name for name in BERTVIZ_PAGES if name in times]
     for headlight_page in ("app", "headlight_file"):
         numbers[f"times_longer_than_{headlight_page}"] = {
             name: ratios(times[name], times[headlight_page], LONGER) for name in bertviz

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.measure import ALTERNATIVE_COLOUR, HEADLIGHT_COLOUR, RATIO_HEADING, Dot, ratio_text, short, table
+from benchmarks.measure import (
+    ALTERNATIVE_COLOUR,
+    HEADLIGHT_COLOUR,
+    RATIO_HEADING,
+    Dot,
+    range_text,
+    ratio_text,
+    short,
+    stat_dot,
+    table,
+)
 
 APP_TOKENS = 32  # of the sentence in the app
 # The aim, by tokens: how many times the bytes of the overview model_view takes, at least.
@@ -26,8 +36,9 @@ NAMES = {
     "model_view": "BertViz model_view",
     "head_view": "BertViz head_view",
 }
-TIMED_PAGES = ("headlight", "headlight_file", "model_view", "head_view")
-OPENED_PAGES = ("app", "headlight_file", "model_view", "head_view")
+BERTVIZ_PAGES = ("model_view", "head_view")
+TIMED_PAGES = ("headlight", "headlight_file", *BERTVIZ_PAGES)
+OPENED_PAGES = ("app", "headlight_file", *BERTVIZ_PAGES)
 
 
 def sizes_report(pages: dict[int, dict[str, Any]]) -> str:
@@ -62,7 +73,7 @@ def times_report(pages: dict[int, dict[str, Any]], app: dict[str, dict[str, floa
         painted = {name: range_text(page[name]) for name in OPENED_PAGES if name in page} | page["failed"]
         ratios = [
             page[f"times_longer_than_{headlight_page}"].get(view)
-            for view in ("model_view", "head_view")
+            for view in BERTVIZ_PAGES
             for headlight_page in ("app", "headlight_file")
         ]
         longer = [ratio_text(ratio) if ratio else "" for ratio in ratios]
@@ -73,7 +84,7 @@ def times_report(pages: dict[int, dict[str, Any]], app: dict[str, dict[str, floa
     names = [NAMES[name] for name in OPENED_PAGES]
     longer_than = [
         f"{view} / {headlight_page}, times as long"
-        for view in ("model_view", "head_view")
+        for view in BERTVIZ_PAGES
         for headlight_page in ("page", "file")
     ]
     return "\n\n".join(
@@ -91,17 +102,13 @@ def target_text(target: int | None, reached: bool) -> str:
     return "" if target is None else f" (target {target:,}: {'reached' if reached else 'missed'})"
 
 
-def range_text(spread: dict[str, float]) -> str:
-    return f"{short(spread['median'])} ({short(spread['least'])} to {short(spread['most'])})"
-
-
 def megabytes(count: int) -> str:
     return f"{count / 1e6:.3g} MB"
 
 
 def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
     """Return the dots of the picture's panels, by their titles."""
-    colours = {name: ALTERNATIVE_COLOUR if name in ("model_view", "head_view") else HEADLIGHT_COLOUR for name in NAMES}
+    colours = {name: ALTERNATIVE_COLOUR if name in BERTVIZ_PAGES else HEADLIGHT_COLOUR for name in NAMES}
     sizes = [
         Dot(f"{tokens} tokens, {NAMES[name]}", numbers["bytes"][name], megabytes(numbers["bytes"][name]), colours[name])
         for tokens, numbers in result["sizes"].items()
@@ -109,26 +116,20 @@ def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
         if name in numbers["bytes"]
     ]
     opened = [
-        Dot(
-            f"{tokens} tokens, {NAMES[name]}",
-            numbers[name]["median"],
-            f"{short(numbers[name]['median'])} ms",
-            colours[name],
-        )
+        stat_dot(f"{tokens} tokens, {NAMES[name]}", numbers[name], " ms", ours=name not in BERTVIZ_PAGES)
         for tokens, numbers in result["opened"].items()
         for name in OPENED_PAGES
         if name in numbers
     ]
     app = [
-        Dot(
+        stat_dot(
             name,
-            stats["p95"],
-            f"{short(stats['p95'])} ms" + (f" (at most {target:,})" if target else ""),
-            HEADLIGHT_COLOUR,
-            target,
+            result["app"][name],
+            f" ms (at most {target:,})" if target else " ms",
+            target=target,
+            statistic="p95",
         )
         for name, target in TARGETS.items()
-        for stats in [result["app"][name]]
     ]
     return {
         "Bytes to the browser, 6 + 6 layers of 8 heads": sizes,

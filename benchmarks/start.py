@@ -36,6 +36,7 @@ from benchmarks.measure import (
     Dot,
     keep,
     machine,
+    range_text,
     ratio_text,
     ratios,
     short,
@@ -310,8 +311,7 @@ def report(result: dict[str, Any]) -> str:
         for who in (OURS_NAME, PEER):
             numbers = result[kind][who]
             for moment, took in numbers["milliseconds"].items():
-                cell = f"{short(took['median'])} ({short(took['least'])} to {short(took['most'])})"
-                rows.append([kind, who, NAMES.get(moment, moment), cell])
+                rows.append([kind, who, NAMES.get(moment, moment), range_text(took)])
             sizes = [f"{name} {short(size['median'])} MB" for name, size in numbers["megabytes"].items()]
             memory.append([kind, who, ", ".join(sizes), f"{numbers['processor_seconds']['median']:.1f}"])
     longer = [[kind, ratio_text(result[kind]["times_longer"])] for kind in (COLD, WARM)]

@@ -11,7 +11,8 @@ from urllib.parse import urlencode
 import torch
 
 from benchmarks.busy import Busy
-from benchmarks.measure import HEADLIGHT_COLOUR, ROOT, Dot, keep, machine, short, spread, table
+from benchmarks.measure import ROOT, Dot, keep, machine, range_text, short, spread, stat_dot, table
+from benchmarks.showing_report import target_text
 from headlight.checkpoints import load_translator
 
 TARGET_MILLISECONDS = 200  # at the 95th percentile, at most
@@ -59,9 +60,8 @@ def run(rounds: int) -> None:
 def report(result: dict[str, Any]) -> str:
     rows = []
     for name, stats in result["milliseconds"].items():
-        reached = "reached" if stats["p95"] <= TARGET_MILLISECONDS else "missed"
-        median = f"{short(stats['median'])} ({short(stats['least'])} to {short(stats['most'])})"
-        rows.append([name, median, f"{short(stats['p95'])} (target {TARGET_MILLISECONDS}: {reached})", stats["count"]])
+        reached = target_text(TARGET_MILLISECONDS, stats["p95"] <= TARGET_MILLISECONDS)
+        rows.append([name, range_text(stats), f"{short(stats['p95'])}{reached}", stats["count"]])
     head = ["", "median (least to most)", "95th percentile", "steps"]
     return f"Milliseconds from a key to two frames after the step, {result['tokens']} tokens written\n\n" + table(
         head, rows
@@ -71,12 +71,8 @@ def report(result: dict[str, Any]) -> str:
 def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
     return {
         "Milliseconds, 95th percentile; the bar is the target": [
-            Dot(
-                name,
-                stats["p95"],
-                f"{short(stats['p95'])} ms (at most {TARGET_MILLISECONDS})",
-                HEADLIGHT_COLOUR,
-                TARGET_MILLISECONDS,
+            stat_dot(
+                name, stats, f" ms (at most {TARGET_MILLISECONDS})", target=TARGET_MILLISECONDS, statistic="p95"
             )
             for name, stats in result["milliseconds"].items()
         ]

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.busy import Busy
-from benchmarks.measure import HEADLIGHT_COLOUR, Dot, keep, machine, peak_megabytes, short, table
+from benchmarks.measure import keep, machine, megabytes_dot, peak_megabytes, short, table
 from headlight.folders import ROOT
 
 SIZES = (1_000, 10_000, 100_000)
@@ -52,7 +52,7 @@ def run(sentences: list[int], parts: list[str]) -> None:
         "busy": busy.shares_since_begin(),
     }
     dots = [
-        Dot(f"{part}, {count:,}", stats["peak"], f"{stats['peak']:,.0f} MB", HEADLIGHT_COLOUR)
+        megabytes_dot(f"{part}, {count:,}", stats["peak"])
         for part, of in measured.items()
         for count, stats in of.items()
     ]

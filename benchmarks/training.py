@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
 
 from benchmarks.busy import Busy
 from benchmarks.contest import ROOT, THREADS, Contestant, compete, contest, joeynmt
@@ -27,14 +26,14 @@ from benchmarks.measure import (
     alternate,
     keep,
     machine,
+    range_text,
     ratio_text,
     ratios,
-    short,
     spread,
     stat_dot,
     table,
 )
-from benchmarks.peers import SMOOTHING, VOCABULARY, Joey, Marian, Peer, Torch
+from benchmarks.peers import SMOOTHING, VOCABULARY, Joey, Marian, Peer, Torch, update_peer
 from headlight.checkpoints import load_tokenizer
 from headlight.corpora.corpora import open_corpus
 from headlight.corpora.encoded import Encoded
@@ -91,7 +90,7 @@ def run(multi30k: Path | None, batch_tokens: int, batches: int, rounds: int, joe
             options = name, multi30k or "", batch_tokens, batches
             contestants[name] = Contestant(__name__, *options, trains=True, python=python)
         result["parameters"] = {name: contestant.facts for name, contestant in contestants.items()}
-        speeds = alternate(rounds, {name: round_of(contestant) for name, contestant in contestants.items()})
+        speeds = alternate(rounds, {name: contestant.round() for name, contestant in contestants.items()})
     result |= {"batch_tokens": batch_tokens, "batches": batches, "busy": busy.shares_since_begin()}
     result["tokens_per_second"] = {name: spread(values) for name, values in speeds.items()}
     pairs = [(contestant, alternative) for contestant, alternative, _ in TARGETS if alternative in speeds]
@@ -111,11 +110,6 @@ def interpreters(joey: Path | None) -> dict[str, Path | str]:
     return pythons if python is None else {**pythons, JOEY_F32: python}
 
 
-def round_of(contestant: Contestant) -> Callable[[], float]:
-    """Return the task that measures the target tokens per second over the next batches."""
-    return lambda: float(contestant.ask("round"))
-
-
 # ---- in a contestant's process --------------------------------------------------------------------
 
 
@@ -128,6 +122,7 @@ def contestant(name: str, multi30k: Path | None, batch_tokens: int, count: int) 
     stream = random_batches(pairs) if name == TUTORIAL else iter(BatchStream(pairs, batch_tokens, pad))
 
     def round() -> float:
+        """Return the target tokens per second over the next batches."""
         batches = list(islice(stream, count))
         start = time.perf_counter()
         for batch in batches:
@@ -144,10 +139,10 @@ def examples(multi30k: Path | None) -> list[Example]:
     return list(Encoded(corpus, tokenizer, tokenizer, max_tokens=128))
 
 
-def random_batches(pairs: list[Example], rows: int = 32) -> Iterator[Batch]:
+def random_batches(pairs: list[Example]) -> Iterator[Batch]:
     order = torch.Generator().manual_seed(0)
     while True:
-        for chosen in torch.randperm(len(pairs), generator=order).split(rows):
+        for chosen in torch.randperm(len(pairs), generator=order).split(32):
             yield collate([pairs[i] for i in chosen.tolist()])
 
 
@@ -167,26 +162,14 @@ def plainly(model: Peer, bf16: bool) -> Callable[[Batch], object]:
     """Return the training step that tutorials write."""
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9)
     model.train()
-
-    def update(batch: Batch) -> float:
-        optimizer.zero_grad()
-        with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
-            loss = model.loss(batch)
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        return loss.item()
-
-    return update
+    return lambda batch: update_peer(model, optimizer, batch, bf16)
 
 
 # ---- the report ---------------------------------------------------------------------------------
 
 
 def report(result: dict[str, Any]) -> str:
-    speeds, rows = result["tokens_per_second"], []
-    for name, stats in speeds.items():
-        rows.append([name, f"{short(stats['median'])} ({short(stats['least'])} to {short(stats['most'])})"])
+    rows = [[name, range_text(stats)] for name, stats in result["tokens_per_second"].items()]
     times = []
     for contestant, alternative, target in TARGETS:
         stats = result["times"].get(f"{contestant} / {alternative}")

@@ -20,7 +20,7 @@ from typing import Any
 import torch
 
 from benchmarks.busy import Busy
-from benchmarks.contest import ROOT, Contestant, compete
+from benchmarks.contest import ROOT, Contestant, compete, interpreter
 from benchmarks.measure import (
     ALTERNATIVE_COLOUR,
     HEADLIGHT_COLOUR,
@@ -62,11 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(rounds: int, inseq: Path | None) -> None:
     """Measure, print and write everything. Raises ValueError for an interpreter that there is not."""
-    if inseq is not None and not inseq.is_file():
-        raise ValueError(f"There is no interpreter {inseq}.")
-    python = inseq or (INSEQ_AT if INSEQ_AT.is_file() else None)
-    if python is None:
-        print(NO_INSEQ, flush=True)
+    python = interpreter(inseq, INSEQ_AT, NO_INSEQ)
     busy = Busy()
     torch.set_num_threads(1)
     model = load(MODEL).model
@@ -75,9 +71,7 @@ def run(rounds: int, inseq: Path | None) -> None:
     with tempfile.TemporaryDirectory() as folder:
         export(Path(folder), model)
         for length in LENGTHS:
-            works: dict[str, Callable[[], tuple[float, float]]] = {
-                name: timed(work) for name, work in headlight_methods(model, length).items()
-            }
+            works = {name: timed(work) for name, work in headlight_methods(model, length).items()}
             contestant = None
             if python is not None:
                 contestant = Contestant(__name__, Path(folder) / "marian", length, trains=False, python=python)
@@ -112,11 +106,7 @@ def timed(work: Callable[[], object]) -> Callable[[], tuple[float, float]]:
 
 
 def timed_call(contestant: Contestant, name: str) -> Callable[[], tuple[float, float]]:
-    def time_both() -> tuple[float, float]:
-        seconds, clock = contestant.ask(name)
-        return seconds, clock
-
-    return time_both
+    return lambda: tuple(contestant.ask(name))
 
 
 def processor(work: Callable[[], tuple[float, float]], clock: list[float]) -> Callable[[], float]:

@@ -18,7 +18,7 @@ import psutil
 
 from benchmarks.beside import started
 from benchmarks.busy import Busy
-from benchmarks.measure import HEADLIGHT_COLOUR, Dot, keep, machine, table
+from benchmarks.measure import keep, machine, megabytes_dot, table
 from headlight.runs import Metrics, Recipe, RunFolder, status
 from headlight.runs.steer import kill
 from transformer import TrainConfig, preset
@@ -50,7 +50,7 @@ def run(data: str, steps: int, every: int, folder: Path | None) -> None:
     reached = "reached" if result["most_megabytes"] <= MAX_MEGABYTES else "missed"
     print(f"at most {result['most_megabytes']:,.0f} MB ({MAX_MEGABYTES:,.0f}: {reached}), in the second half "
           f"{result['megabytes_per_1000_steps']:+.0f} MB in 1,000 steps")  # fmt: skip
-    dots = [Dot(f"step {n:,}", mb, f"{mb:,.0f} MB", HEADLIGHT_COLOUR) for n, mb, _ in shown_samples]
+    dots = [megabytes_dot(f"step {n:,}", mb) for n, mb, _ in shown_samples]
     keep("worker", result, "Memory of a worker", {"In memory, MB": dots})
 
 

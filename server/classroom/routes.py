@@ -111,29 +111,25 @@ class Classroom:
 
         async def answer(request: Request) -> Response:
             with using(_language(request)):
-                return await answer_in_language(request)
-
-        async def answer_in_language(request: Request) -> Response:
-            try:
-                return await act(request)
-            except NotInClass as error:
-                if error.wait:
-                    return _too_many(error.wait)
-                refusal = _refusal(410, gettext(NOT_IN_CLASS))
-                refusal.delete_cookie(PUPIL_COOKIE, self.path)  # the browser of a class that has ended asks once
-                return refusal
-            except ClassNotFound:
-                return _refusal(410, gettext(NOT_IN_CLASS))
-            except (ClassRefusal, CapacityError) as error:
-                return _refusal(409, str(error))
-            except ValueError as error:
-                return _refusal(400, str(error))
-            except ClientDisconnect:
-                return Response(status_code=400)
-            except UNAVAILABLE as error:
-                return _refusal(
-                    503, gettext("The class can’t be reached just now ({error}).", error=type(error).__name__)
-                )
+                try:
+                    return await act(request)
+                except NotInClass as error:
+                    if error.wait:
+                        return _too_many(error.wait)
+                    refusal = _refusal(410, gettext(NOT_IN_CLASS))
+                    refusal.delete_cookie(PUPIL_COOKIE, self.path)  # the browser of a class that has ended asks once
+                    return refusal
+                except ClassNotFound:
+                    return _refusal(410, gettext(NOT_IN_CLASS))
+                except (ClassRefusal, CapacityError) as error:
+                    return _refusal(409, str(error))
+                except ValueError as error:
+                    return _refusal(400, str(error))
+                except ClientDisconnect:
+                    return Response(status_code=400)
+                except UNAVAILABLE as error:
+                    text = gettext("The class can’t be reached just now ({error}).", error=type(error).__name__)
+                    return _refusal(503, text)
 
         return answer
 

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from headlight.language import gettext, localized
-from transformer.trace import Kind
 from ui.attention.picture import Panel, ShownTrace
 from ui.attention.view import AttentionView, head_of_kind
 from ui.state.public import without_places
-from ui.state.view import reseed, update
+from ui.state.view import set_view
 from ui.widgets.text import literal
 
 if TYPE_CHECKING:
@@ -59,11 +58,6 @@ def _role_buttons(roles: Roles) -> None:
             gettext(role.what.looks_at or role.name),
             key=f"role-{what}",
             help=f"{head_of_kind(kind, layer + 1, head + 1)} {role}",
-            on_click=_go,
-            args=(kind, layer, head),
+            on_click=set_view,
+            kwargs={"kind": kind, "layer": layer + 1, "head": head + 1, "lines": ()},
         )
-
-
-def _go(kind: Kind, layer: int, head: int) -> None:
-    update(kind=kind, layer=layer + 1, head=head + 1, lines=())
-    reseed()

@@ -19,7 +19,7 @@ from transformer import Translator
 from ui.attention.large import large_head
 from ui.attention.picture import Panel, ShownTrace, panel, shown_trace
 from ui.attention.view import AttentionView
-from ui.state.view import reseed, update
+from ui.state.view import set_view, update
 from ui.viewer import big_head
 from ui.widgets.controls import choose
 from ui.widgets.errors import plain_errors
@@ -45,8 +45,8 @@ def second_sentence(
             key="second-open",
             type="tertiary",
             help=gettext("Shows the same head for two sentences beside each other."),
-            on_click=_open,
-            args=(closest(text, (example.text for example in examples(model.card))),),
+            on_click=set_view,
+            kwargs={"second": closest(text, (example.text for example in examples(model.card)))},
         )
         return None
     source, target = container.columns([5, 6], gap="medium")
@@ -62,11 +62,6 @@ def second_sentence(
         token_strip(other.trace, model)
         return other
     return None
-
-
-def _open(text: str) -> None:
-    update(second=text)
-    reseed()
 
 
 def _close() -> None:

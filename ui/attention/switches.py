@@ -13,7 +13,7 @@ from transformer.trace import KINDS, Kind
 from ui.attention.picture import ShownTrace
 from ui.attention.ranking import ranking
 from ui.attention.view import EVERY_HEAD, KIND_NAMES, AttentionView
-from ui.state.view import reseed, update, widget_key
+from ui.state.view import reseed, set_view, update, widget_key
 from ui.widgets.sentence import TRANSLATION, difference
 from ui.widgets.text import literal
 
@@ -163,8 +163,7 @@ def _change_heads(kind: str, heads: dict[int, list[int]], action: str, factor: f
 
 def _clear() -> None:
     view: AttentionView = st.session_state["view"]
-    update(changes=(), show="raw" if view.show == "difference" else view.show)
-    reseed()
+    set_view(changes=(), show="raw" if view.show == "difference" else view.show)
 
 
 def _effect(traces: ShownTrace, view: AttentionView) -> None:
@@ -193,10 +192,6 @@ def _effect(traces: ShownTrace, view: AttentionView) -> None:
             gettext("Show the difference in every cell"),
             icon=":material/difference:",
             key=widget_key("show-difference"),
-            on_click=_show_difference,
+            on_click=set_view,
+            kwargs={"show": "difference"},
         )
-
-
-def _show_difference() -> None:
-    update(show="difference")
-    reseed()

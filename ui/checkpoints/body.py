@@ -7,15 +7,17 @@ import streamlit as st
 from ui.checkpoints import compare, import_
 from ui.checkpoints.listing import ListedModel, entries
 from ui.checkpoints.model import model
-from ui.checkpoints.shelf import close_model, shelf
+from ui.checkpoints.shelf import shelf
 from ui.checkpoints.view import CheckpointsView
+from ui.state.view import set_view
 from ui.widgets.text import literal
 
 
 def back_button(view: CheckpointsView) -> None:
     """Draw the way back to the shelf."""
     if view.bring or view.beside:
-        st.button("Back to the models", icon=":material/arrow_back:", key="back", on_click=close_model)
+        close = {"beside": None, "bring": False}
+        st.button("Back to the models", icon=":material/arrow_back:", key="back", on_click=set_view, kwargs=close)
 
 
 def body(view: CheckpointsView) -> None:

@@ -21,7 +21,7 @@ from ui.checkpoints.configuration import configuration
 from ui.checkpoints.listing import ListedModel, open_listed
 from ui.checkpoints.view import CheckpointsView
 from ui.state import models
-from ui.state.view import bound, reseed, settle, update, widget_key
+from ui.state.view import bound, set_view, settle, update, widget_key
 from ui.viewer.component import plot
 from ui.widgets.controls import choose
 from ui.widgets.disclosure import draw_when_open
@@ -99,8 +99,7 @@ def _models(names: list[str], view: CheckpointsView) -> tuple[str, str] | None:
 
 def _swap(first: str, second: str, view: CheckpointsView) -> None:
     update(model=second, beside=first)
-    update(layer=view.beside_layer, head=view.beside_head, beside_layer=view.layer, beside_head=view.head)
-    reseed()
+    set_view(layer=view.beside_layer, head=view.beside_head, beside_layer=view.layer, beside_head=view.head)
 
 
 def _target(model: Translator, name: str, text: str, view: CheckpointsView) -> None:
@@ -127,8 +126,7 @@ def _take_same(key: str, name: str, text: str) -> None:
             target = models.trace(name, text, None).translation
         except ValueError:
             target = ""
-    update(target=target)
-    reseed()
+    set_view(target=target)
 
 
 # ---- the maps ------------------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from ui.state import models
 from ui.state.cache import cached
 from ui.state.jobs import Cancelled, Job
 from ui.state.public import private_only
-from ui.state.view import reseed, update
+from ui.state.view import set_view
 from ui.widgets.table import facts_html
 from ui.widgets.text import literal
 
@@ -172,8 +172,7 @@ def _finished(working: Job[Any]) -> None:
         case (None, str() as name):
             _begin(None)
             st.session_state["import-done"] = name
-            update(model=f"{models.IMPORTED_PREFIX}{name}", text=None, target=None, bring=False, beside=None)
-            reseed()
+            set_view(model=f"{models.IMPORTED_PREFIX}{name}", text=None, target=None, bring=False, beside=None)
 
 
 def done_note() -> None:

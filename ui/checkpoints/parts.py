@@ -20,7 +20,7 @@ from ui.checkpoints.listing import POSITIONS_SUFFIX, ListedModel
 from ui.checkpoints.view import CheckpointsView
 from ui.state.cache import cached
 from ui.state.models import version
-from ui.state.view import bound, reseed, update, widget_key, write_address
+from ui.state.view import bound, set_view, update, widget_key, write_address
 from ui.viewer.component import component, plot
 from ui.widgets.disclosure import draw_when_open
 from ui.widgets.errors import plain_errors
@@ -41,8 +41,8 @@ def draw_parts(entry: ListedModel) -> None:
 
         def picked() -> None:
             match st.session_state["blocks"].get("pick"):
-                case str(path):
-                    _open(path, tensor_shapes, all_blocks)
+                case str(path) if path in tensor_shapes or any(block.path == path for block in all_blocks):
+                    set_view(weight=path)
 
         _BLOCKS(data=pack(header(all_blocks, chosen[0]), {}), key="blocks", on_pick_change=picked)
         left, right = st.columns(2, gap="large")
@@ -126,12 +126,6 @@ def _counted(shapes: Mapping[Shape, int]) -> str:
 def _layers(group: BlockGroup) -> int:
     """Count the layers in which the group has tensors."""
     return len({name.split(".")[2] for name in group.names if ".layers." in name})
-
-
-def _open(path: str, tensor_shapes: Mapping[str, Shape], all_blocks: Sequence[Block]) -> None:
-    if path in tensor_shapes or any(block.path == path for block in all_blocks):
-        update(weight=path)
-        reseed()
 
 
 # ---- the table -----------------------------------------------------------------------------------------------------

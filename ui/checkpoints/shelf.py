@@ -9,7 +9,7 @@ from headlight.viewer.packing import pack
 from ui.checkpoints.listing import ListedModel
 from ui.checkpoints.view import CheckpointsView
 from ui.state.public import public
-from ui.state.view import reseed, update
+from ui.state.view import set_view, update
 from ui.viewer.component import component
 
 _MODELS = component("models", "mountModels", "shared", "icons", "models", styles=("checkpoints",))
@@ -38,24 +38,12 @@ def shelf(entries: list[ListedModel], chosen: ListedModel | None, view: Checkpoi
 def _picked() -> None:
     match st.session_state["shelf"].get("pick"):
         case {"open": str(name)}:
-            open_model(name)
+            # It may read another language, so of the view only how things are drawn is kept.
+            set_view(model=name, text=None, target=None, beside=None, bring=False)
         case {"tick": [*names]} if all(isinstance(name, str) for name in names):
             update(ticked=tuple(names[:2]))
         case {"compare": [str(first), str(second)]}:
             update(model=first, text=None, target=None, ticked=(first, second))
-            update(beside=second, beside_layer=None, beside_head=None)
-            reseed()
+            set_view(beside=second, beside_layer=None, beside_head=None)
         case {"bring": True} if not public():
-            update(bring=True)
-            reseed()
-
-
-def open_model(name: str) -> None:
-    """Open a model; it may read another language, so of the view only how things are drawn is kept."""
-    update(model=name, text=None, target=None, beside=None, bring=False)
-    reseed()
-
-
-def close_model() -> None:
-    update(beside=None, bring=False)
-    reseed()
+            set_view(bring=True)

@@ -133,7 +133,7 @@ def _branches(
         st.subheader(gettext("What if?"), anchor="what-if", width="content")
         if len(fit) > 1:
             label = ngettext("Close {count} branch", "Close all {count} branches", len(fit))
-            st.button(label, icon=":material/close:", key="close-all", on_click=_close_all)
+            st.button(label, icon=":material/close:", key="close-all", on_click=update, kwargs={"branches": ()})
     st.caption(
         gettext(
             "The model continues from the change. Bold: tokens that the other decode does not have. Click a token to "
@@ -144,7 +144,3 @@ def _branches(
         lines += [(branch, line(name, text, decode.decoding, branch)) for branch in fit]
         branch_cards(model, decode, lines)
     return lines
-
-
-def _close_all() -> None:
-    update(branches=())

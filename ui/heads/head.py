@@ -17,7 +17,7 @@ from headlight.graphemes import shortened
 from transformer.trace import Kind
 from ui.heads.payload import head_name, present, value_text
 from ui.heads.view import HeadsView
-from ui.state.view import reseed, update
+from ui.state.view import set_view
 from ui.widgets.pages import PAGES, switch_page
 
 MAX_COLUMNS = 90  # columns of a sentence
@@ -115,8 +115,7 @@ def ends(measure: Measure, best_and_worst: tuple[RankedSentence, RankedSentence]
 
 def _take_sentence(kind: Kind, index: tuple[int, int], text: str, target: str) -> None:
     layer, head = index
-    update(text=text, target=target, kind=kind, layer=layer + 1, head=head + 1)
-    reseed()
+    set_view(text=text, target=target, kind=kind, layer=layer + 1, head=head + 1)
     st.session_state["heads-go"] = True
 
 

@@ -31,7 +31,7 @@ from ui.state import atlases, models
 from ui.state.atlases import EXAMPLES
 from ui.state.jobs import JOBS, Progress
 from ui.state.queue import TURNS
-from ui.state.view import bound, reseed, update, write_address
+from ui.state.view import bound, set_view, update, write_address
 from ui.widgets.pages import PAGES, switch_page
 from ui.widgets.text import literal
 
@@ -296,7 +296,7 @@ def _sentences(evaluation: SlicedEvaluation, scores: SliceScores, names: Sequenc
                     width=96,
                     key=f"slices-open-{row}-{number}",
                     on_click=_take_sentence,
-                    args=(sentence.source, None if number == 1 else name),
+                    args=(sentence.source, {} if number == 1 else {"model": name}),
                     help=f"chrF of {literal(name)}. Opens the sentence on the Attention page.",
                 )
             st.html(_sentence_html(sentence))
@@ -315,8 +315,7 @@ def _sentence_html(sentence: SlicedSentence) -> str:
     return f'<div class="translated-sentence"><b>{line(sentence.source)}</b>{translations}{reference}</div>'
 
 
-def _take_sentence(text: str, model: str | None) -> None:
-    """Open the sentence with its own translation, of the page's model or another."""
-    update(text=text, target=None, **({} if model is None else {"model": model}))
-    reseed()
+def _take_sentence(text: str, model: dict[str, str]) -> None:
+    """Open the sentence with its own translation, of the page's model or of another {"model"}."""
+    set_view(text=text, target=None, **model)
     st.session_state["slices-go"] = True

@@ -204,6 +204,12 @@ def reseed() -> None:
     st.session_state["seeds"] = st.session_state.get("seeds", 0) + 1
 
 
+def set_view(**changes: object) -> None:
+    """Change the view as `update` does, and make every widget show it."""
+    update(**changes)
+    reseed()
+
+
 def write_address() -> None:
     """Make the address bar say what is shown."""
     query = st.session_state["view"].to_query()

@@ -20,7 +20,7 @@ from transformer import PRESETS
 from transformer.presets import DIFFERENCES
 from ui.state import models
 from ui.state.public import private_only
-from ui.state.view import reseed, update
+from ui.state.view import set_view
 from ui.training import corpus, draft
 from ui.training.corpus import TrainingCorpus
 from ui.training.draft import Draft, Values
@@ -111,13 +111,15 @@ def _same_data(before: RunFolder) -> TrainingCorpus:
     data = before.recipe().data
     st.markdown(f"**Like {literal(before.name)}, with other settings**")
     st.caption(f"Data: `{without_folders(data)}`")
-    st.button("Choose other data", icon=":material/undo:", on_click=_forget_start, type="tertiary", key="other-data")
+    st.button(
+        "Choose other data",
+        icon=":material/undo:",
+        on_click=set_view,
+        kwargs={"start": None},
+        type="tertiary",
+        key="other-data",
+    )
     return TrainingCorpus(data.partition(":")[0], data)
-
-
-def _forget_start() -> None:
-    update(start=None)
-    reseed()
 
 
 def _weights(view: TrainingView, before: RunFolder) -> bool:
@@ -323,5 +325,4 @@ def _start(number: int, typed: Callable[[], Draft], key: str) -> None:
     st.session_state["started"] = number
     del st.session_state["draft"]
     settle()
-    update(run=name, new=False, start=None, step=None, sentence=1, compare=(), layer=None, head=None)
-    reseed()
+    set_view(run=name, new=False, start=None, step=None, sentence=1, compare=(), layer=None, head=None)

@@ -10,7 +10,7 @@ import streamlit as st
 
 from headlight.runs import RunFolder, Status, extend, kill, pause, resume, stop
 from ui.state.public import public
-from ui.state.view import bound, reseed, update
+from ui.state.view import bound, set_view
 from ui.training.keeping import attempt, dialogs, metrics, refused, zipped
 from ui.training.shelf import FAILED_STATES
 from ui.training.view import MAX_COMPARED_RUNS, TrainingView
@@ -29,12 +29,8 @@ class Act(NamedTuple):
 def toggle_form(view: TrainingView) -> None:
     """Draw the button that opens the form for a new run, or leads back from it."""
     label, icon, kind = ("Back to the runs", "arrow_back", "secondary") if view.new else ("New run", "add", "primary")
-    st.button(label, icon=f":material/{icon}:", type=kind, key="new-run", on_click=_open_form, args=(not view.new,))  # type: ignore[arg-type]
-
-
-def _open_form(on: bool) -> None:
-    update(new=on, start=None)
-    reseed()
+    form = {"new": not view.new, "start": None}
+    st.button(label, icon=f":material/{icon}:", type=kind, key="new-run", on_click=set_view, kwargs=form)  # type: ignore[arg-type]
 
 
 def header(run: Status, names: list[str], view: TrainingView) -> None:
@@ -100,8 +96,7 @@ def acts(run: Status) -> list[Act]:
 
 def start_again(name: str) -> None:
     """Open the form with the settings of a run."""
-    update(new=True, start=name)
-    reseed()
+    set_view(new=True, start=name)
 
 
 # ---- the menu ------------------------------------------------------------------------------------------------------

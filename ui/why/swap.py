@@ -18,7 +18,7 @@ from headlight.glossary import term
 from transformer import Trace, Translator
 from transformer.taps import Site
 from transformer.trace import Kind
-from ui.state.view import reseed, update, widget_key
+from ui.state.view import set_view, update, widget_key
 from ui.why.antecedents import KINDS, head_name, named_among_best, pairs_of_the_grammar
 from ui.why.cause import Cause, proposals
 from ui.why.components import Row, draw_picture, table
@@ -275,8 +275,7 @@ def _choose_sentence(model: Translator, view: WhyView, trace: Trace, cause: Caus
 
 def _propose(key: str) -> None:
     if (text := st.session_state[key]) is not None:
-        update(corrupted=text)
-        reseed()
+        set_view(corrupted=text)
 
 
 def _share(swapped: Swapped, at: tuple[Site, int]) -> float:

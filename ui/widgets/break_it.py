@@ -8,7 +8,7 @@ from headlight.language import gettext, translatable, within
 from headlight.teaching.mistakes import MISTAKES
 from transformer import Translator
 from transformer.masks import describe_missing_masks
-from ui.state.view import reseed, update, widget_key
+from ui.state.view import set_view, widget_key
 
 NO_MISTAKE = ""
 NO_MISTAKE_TITLE = translatable("No: the model as it is")
@@ -47,20 +47,15 @@ def break_it(broken: str, among: tuple[str, ...]) -> None:
                 st.latex(mistake.right)
                 st.caption(gettext("As it runs now"))
                 st.latex(mistake.wrong)
-            st.button(gettext("Repair it"), icon=":material/build:", on_click=_repair, key="repair")
+            repair = {"broken": NO_MISTAKE}
+            st.button(gettext("Repair it"), icon=":material/build:", on_click=set_view, kwargs=repair, key="repair")
 
 
 def _take(key: str) -> None:
     """Run the model with the chosen mistake, and show the attention in which it can be seen."""
     broken = st.session_state[key]
     kind = MISTAKES[broken].kind if broken else None
-    update(broken=broken, **({} if kind is None else {"kind": kind}))
-    reseed()
-
-
-def _repair() -> None:
-    update(broken=NO_MISTAKE)
-    reseed()
+    set_view(broken=broken, **({} if kind is None else {"kind": kind}))
 
 
 def mistakes(model: Translator, broken_here: bool = False) -> None:

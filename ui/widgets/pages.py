@@ -10,7 +10,7 @@ from streamlit.errors import StreamlitAPIException
 
 from headlight.language import gettext, translatable
 from headlight.plugins import Page, plugins, report
-from ui.state.view import reseed, update
+from ui.state.view import set_view
 
 SCRIPTS = Path(__file__).parents[2] / "pages"
 
@@ -61,13 +61,9 @@ def open_in(model: str) -> None:
         for page in PAGES:
             name = gettext(page.title)
             if page.of_model and st.button(name, icon=page.icon, key=f"open-{page.title}", type="tertiary"):
-                _open(page.script, model)
-
-
-def _open(page: Path, model: str) -> None:
-    update(model=model, text=None, target=None)
-    reseed()
-    switch_page(page, gettext("Choose a page in the menu; it will open with {model}.", model=model))
+                set_view(model=model, text=None, target=None)
+                otherwise = gettext("Choose a page in the menu; it will open with {model}.", model=model)
+                switch_page(page.script, otherwise)
 
 
 def switch_page(script: Path, otherwise: str) -> None:

@@ -18,7 +18,7 @@ from headlight.language import gettext, ngettext, translatable
 from transformer import Trace, Translator
 from transformer.byte_pieces import SPACE, ends_with_byte, starts_with_byte
 from transformer.trace import Tokens
-from ui.state.view import PageView, bound, reseed, update, widget_key
+from ui.state.view import PageView, bound, set_view, widget_key
 from ui.widgets.sentence_box import sentence_box
 from ui.widgets.table import bar
 from ui.widgets.text import literal
@@ -51,8 +51,7 @@ def source_input(model: Translator, view: PageView) -> str:
 
 def _take_example(key: str) -> None:
     if (example := st.session_state[key]) is not None:
-        update(text=example, target=None)
-        reseed()
+        set_view(text=example, target=None)
 
 
 def target_input(model: Translator, view: PageView, model_translation: str) -> None:
