@@ -13,8 +13,8 @@ from urllib.request import ProxyHandler, build_opener
 import pytest
 from websockets.exceptions import ConnectionClosed
 
+from tests.forked import serve_forked
 from tests.fuzzing import fuzz
-from tools.serving import serve
 from tools.streamlit_client import PageSession, open_session
 from ui.anatomy.view import AnatomyView
 from ui.attention.view import AttentionView
@@ -66,7 +66,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         for name in ("checkpoints", "models", "runs"):
             patch.setenv(f"HEADLIGHT_{name.upper()}", str(folder / name))
-        with serve(ROOT / "app.py", folder / "log.txt") as url:
+        with serve_forked(ROOT / "app.py", folder / "log.txt") as url:
             yield url
 
 
