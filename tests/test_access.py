@@ -158,9 +158,10 @@ def test_nothing_else_starts_while_a_tokenizer_is_tried(
     shown: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Refused are the same command in another thread, another command in this thread, and the command afterwards."""
-    slow, began, command = tmp_path / "child.py", tmp_path / "began", []
-    slow.write_text(f"import time; open({str(began)!r}, 'x').close(); time.sleep(2); print('tried', end='')")
-    monkeypatch.setattr(trial, "_CHILD", slow)
+    child, began, go, command = tmp_path / "child.py", tmp_path / "began", tmp_path / "go", []
+    waiting = f"while not os.path.exists({str(go)!r}): time.sleep(0.01)"
+    child.write_text(f"import os, time\nopen({str(began)!r}, 'x').close()\n{waiting}\nprint('tried', end='')")
+    monkeypatch.setattr(trial, "_CHILD", child)
     real = trial.allow_command
     monkeypatch.setattr(trial, "allow_command", lambda given: command.extend(given) or real(given))
 
@@ -175,6 +176,7 @@ def test_nothing_else_starts_while_a_tokenizer_is_tried(
         refused(command)
         refused([sys.executable, "-c", ""])
         assert not trying.done()
+        go.touch()
         assert trying.result() == ""
         pool.submit(refused, command).result()  # by the thread that tried
 

@@ -22,13 +22,13 @@ from tests.small import small_translator
 from tests.test_requirements import EXTRAS, PROJECT, ROOT, key, of_extra
 from transformer.extras import MissingPackageError, require_package
 
+OWNERS = packages_distributions()  # of each top-level module
 BASE = {key(one) for one in map(Requirement, PROJECT["dependencies"])}
 
 
 def modules_of(packages: set[str]) -> set[str]:
     """The top-level modules of installed packages."""
-    owners = packages_distributions()
-    return {module for module, names in owners.items() if {canonicalize_name(name) for name in names} & packages}
+    return {module for module, names in OWNERS.items() if {canonicalize_name(name) for name in names} & packages}
 
 
 OF_EXTRAS = modules_of({name for extra in EXTRAS for name in of_extra(extra)})
