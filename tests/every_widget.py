@@ -30,6 +30,7 @@ class Visitor:
     watched: list[str]
     used: set[tuple[str, ...]] = field(default_factory=set)  # pages and widgets, each of which is used once
     seen: set[str] = field(default_factory=set)  # the watched texts that a page has shown
+    _looked: dict[tuple[int, ...], Delta] = field(default_factory=dict)  # the elements of the last look
 
     async def use_all(self, session: PageSession, page: str, max_widgets: int = 200) -> None:
         """Run the page and use its widgets, those that appear meanwhile included, until all have been used."""
@@ -52,9 +53,11 @@ class Visitor:
 
     def look(self, session: PageSession) -> None:
         """Note the watched texts that the page shows."""
-        for delta in session.elements.values():
-            content = delta.SerializeToString()
-            self.seen.update(text for text in self.watched if text.encode() in content)
+        for path, delta in session.elements.items():
+            if self._looked.get(path) is not delta:  # else nothing of it has changed
+                content = delta.SerializeToString()
+                self.seen.update(text for text in self.watched if text.encode() in content)
+        self._looked = dict(session.elements)
 
     def states(self, kind: str, id: str, delta: Delta) -> Iterator[dict[str, Any]]:
         """Yield the widget states to send: some of the options that it offers, and texts that it does not offer."""

@@ -11,7 +11,7 @@ import tokenizers
 import torch
 from tokenizers import models, pre_tokenizers, trainers
 
-from headlight import charts, checkpoints
+from headlight import checkpoints
 from headlight.checkpoints import load_translator
 from tests.small import TEXTS, id_rows, small_checkpoint, small_translator
 from transformer import Trace, Transformer, Translator
@@ -184,13 +184,6 @@ def test_a_file_that_is_no_trace_is_refused_by_name(tmp_path, content: bytes) ->
         Trace.load(path)
     with pytest.raises(ValueError, match="no trace at"):
         Trace.load(tmp_path / "none.npz")
-
-
-def test_a_heatmap_of_the_trace_holds_its_weights(translator: Translator) -> None:
-    trace = translator.trace(SENTENCE)
-    figure = charts.heatmap(trace, "cross", layer=3, head=1)
-    drawn = next(data for data in figure.data if data.type == "heatmap" and data.colorbar.title.text)
-    assert np.array_equal(np.asarray(drawn.z, np.float32), trace.cross[2, 0])
 
 
 def test_separate_vocabularies_are_each_used_on_their_side() -> None:
