@@ -19,10 +19,10 @@ from benchmarks.abandoned import Weight, abandon, settled
 from benchmarks.pupils import Register, answer, longest, pupil, server_of, wrong
 from headlight.checkpoints import load_translator
 from headlight.runs import status
+from tests.forked import serve_forked
 from tests.small_run import new_run, worker
 from tools import healthy
 from tools.healthy import problem
-from tools.serving import serve
 from tools.streamlit_client import PageSession, open_session
 from ui.state.process import SWEEP_SECONDS
 
@@ -56,7 +56,7 @@ def school(tmp_path_factory: pytest.TempPathFactory) -> Iterator[School]:
         patch.setenv("HEADLIGHT_MODELS", str(folder / "models"))
         patch.setenv("OMP_NUM_THREADS", "1")
         patch.setenv("STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL", "1")
-        with serve(ROOT / "app.py", folder / "log.txt") as url:
+        with serve_forked(ROOT / "app.py", folder / "log.txt") as url:
             asyncio.run(_warm(url))
             yield School(url, server_of(url), models, runs)
 

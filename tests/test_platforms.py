@@ -136,9 +136,9 @@ def test_a_training_runs_and_resumes_without_posix(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_app_translates_without_posix(tmp_path: Path) -> None:
+def test_the_app_translates_without_posix(tmp_path: Path, reverse_only: str) -> None:
     port = free_port()
-    environment = {**there(), "PORT": str(port), "HEADLIGHT_RUNS": str(tmp_path)}
+    environment = {**there(), "PORT": str(port), "HEADLIGHT_RUNS": str(tmp_path), "HEADLIGHT_CHECKPOINTS": reverse_only}
     with (tmp_path / "log.txt").open("wb") as log:
         server = subprocess.Popen(
             [sys.executable, "-m", "tools.production"], cwd=ROOT, env=environment, stdout=log, stderr=log

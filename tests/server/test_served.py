@@ -24,8 +24,9 @@ from websockets.exceptions import InvalidStatus
 from websockets.typing import Origin, Subprotocol
 
 from server import open_browser
+from tests.forked import serve_forked
 from tools import healthy
-from tools.serving import free_port, serve
+from tools.serving import free_port
 
 pytestmark = pytest.mark.slow  # starts the server for real
 ROOT = Path(__file__).resolve().parents[2]
@@ -88,7 +89,7 @@ def websocket(url: str, host: str = "127.0.0.1", origin: str | None = None, cook
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Start the server as `make run` does."""
-    with serve(ROOT / "app.py", tmp_path_factory.mktemp("run") / "log.txt") as address:
+    with serve_forked(ROOT / "app.py", tmp_path_factory.mktemp("run") / "log.txt") as address:
         yield address
 
 
