@@ -12,7 +12,7 @@ from streamlit.proto.Delta_pb2 import Delta
 
 from tools.streamlit_client import PageSession
 
-MAX_OPTIONS = 2  # chosen of each widget
+MAX_OPTIONS = 2  # chosen of each widget, but for the one that is chosen already
 MAX_TEXTS = 4  # typed into each text box
 
 # Events of the app's own components, valid and forged; "?" stands for the first text that the visitor sends.
@@ -66,11 +66,15 @@ class Visitor:
             case "text_input" | "text_area":
                 yield from ({"id": id, "string_value": text} for text in self.texts[:MAX_TEXTS])
             case "selectbox" | "radio":
-                options = [*self.texts[:1], *widget.options[:MAX_OPTIONS]]
-                yield from ({"id": id, "string_value": text} for text in options)
+                usual = widget.options[widget.default] if widget.HasField("default") and widget.options else None
+                chosen = widget.raw_value if widget.set_value else usual
+                options = [option for option in widget.options[:MAX_OPTIONS] if option != chosen]
+                yield from ({"id": id, "string_value": text} for text in [*self.texts[:1], *options])
             case "multiselect" | "button_group":
                 options = [getattr(option, "content", option) for option in widget.options[:MAX_OPTIONS]]
                 yield from ({"id": id, "string_array_value": {"data": [text]}} for text in [*self.texts[:1], *options])
+            case "checkbox" if not (widget.value if widget.set_value else widget.default):
+                yield {"id": id, "bool_value": True}
             case "checkbox" | "popover" | "expandable" | "dialog":
                 yield from ({"id": id, "bool_value": value} for value in (False, True))
             case "button" | "download_button":
