@@ -1,11 +1,10 @@
 """A small class on a real server: faults that hit one session do not affect the others."""
 
 import asyncio
+import os
 import re
 import resource
 import shutil
-import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -19,7 +18,7 @@ from benchmarks.abandoned import Weight, abandon, settled
 from benchmarks.pupils import Register, answer, longest, pupil, server_of, wrong
 from headlight.checkpoints import load_translator
 from headlight.runs import status
-from tests.forked import serve_forked
+from tests.forked import forked, serve_forked
 from tests.small_run import new_run, worker
 from tools import healthy
 from tools.healthy import problem
@@ -243,13 +242,16 @@ def _buttons(page: PageSession) -> list[str]:
 def test_a_model_in_memory_does_not_depend_on_its_file(tmp_path: Path) -> None:
     """A file that is cut off under a mapping of it would end the process."""
     folder = shutil.copytree(ROOT / "checkpoints" / "reverse", tmp_path / "model")
-    code = (
-        "import sys, headlight; m = headlight.load(sys.argv[1]); "
-        "open(sys.argv[1] + '/model.safetensors', 'r+b').truncate(100); print(m.translate('abc').text)"
-    )
-    done = subprocess.run([sys.executable, "-c", code, str(folder)], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert re.sub(r"\W", "", done.stdout) == "cba"
+    process = forked(translate_from_a_cut_file, folder, tmp_path / "written.txt")
+    process.join()
+    assert process.exitcode == 0
+    assert re.sub(r"\W", "", (tmp_path / "written.txt").read_text()) == "cba"
+
+
+def translate_from_a_cut_file(folder: Path, out: Path) -> None:
+    model = load_translator(folder)
+    os.truncate(folder / "model.safetensors", 100)
+    out.write_text(model.translate("abc").text)
 
 
 def test_the_health_check_tells_a_working_app_from_one_without_its_model(

@@ -179,12 +179,6 @@ def test_every_answer_says_what_a_page_may_load(url: str, locked: str) -> None:
         assert answer.headers["referrer-policy"] == "same-origin"
 
 
-@pytest.mark.parametrize("path", ["/_stcore/metrics", "/_stcore/metrics?families=a", "/_stcore/metrics/"])
-def test_metrics_are_off(url: str, path: str) -> None:
-    answer = ask(url, path)
-    assert answer.status == 404 and b"HEADLIGHT_METRICS=1" in answer.body
-
-
 def test_nothing_is_asked_of_the_internet(locked: str, watched: Path) -> None:
     """Streamlit asks a service for its own address, to print it, and for each visitor from an origin that it lacks."""
     for origin in ("http://evil.example", "http://192.0.2.1:8501"):
