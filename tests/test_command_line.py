@@ -9,7 +9,7 @@ import pytest
 from headlight import checkpoints
 from headlight.cli.verbs import main
 from tests.small import small_checkpoint
-from tests.small_run import finished_run, small_recipe, worker
+from tests.small_run import finished_run, launch_forked, small_recipe
 from transformer import Trace
 
 
@@ -71,7 +71,7 @@ def test_trace_writes_what_can_be_loaded(small_folder: str, tmp_path: Path, caps
 def test_train_evaluate_export_and_describe(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("headlight.runs.steer.spawn", lambda run: run.log.touch() or worker(run).pid)
+    monkeypatch.setattr("headlight.runs.steer.spawn", launch_forked)
     data, run, out = tmp_path / "pairs.tsv", tmp_path / "run", tmp_path / "shipped"
     words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
     rows = [f"{words[i]} {words[j]}\t{words[j]} {words[i]}" for i in range(10) for j in range(10)]
