@@ -158,13 +158,6 @@ def test_three_tutorials_take_the_sizes_of_the_paper(name: str) -> None:
         assert (config.d_model, stack.n_layers, stack.n_heads, stack.d_ff) == (512, 6, 8, 2048)
 
 
-def test_changes_replace_single_fields() -> None:
-    assert preset("tiny", 10, 10, dropout=0.3).dropout == 0.3
-    assert preset("tiny", 10, 10, dropout=0.3).encoder == preset("tiny", 10, 10).encoder
-    with pytest.raises(ValueError, match="dropout is 3"):
-        preset("tiny", 10, 10, dropout=3)
-
-
 def test_an_unknown_name_comes_with_the_known_ones() -> None:
     with pytest.raises(ValueError, match="'huge'; choose one of mini, tiny, small, base, "):
         preset("huge", 10, 10)

@@ -84,13 +84,6 @@ def test_streamlit_sends_no_usage_statistics(tmp_path: Path) -> None:
         assert done.stdout.strip() == expected, app
 
 
-def test_both_texts_on_security_promise_the_same() -> None:
-    """The host shows the short one, where people report; docs/security.md has the reasons."""
-    answer = "You get an answer within seven days, and a fix or a date for one within thirty."
-    for path in (".github/SECURITY.md", "docs/security.md"):
-        assert answer in " ".join((ROOT / path).read_text("utf-8").split()), path
-
-
 def test_issue_forms_ask_each_thing_once_and_name_what_is_there() -> None:
     forms = {path.stem: yaml.safe_load(path.read_text("utf-8")) for path in FORMS.glob("*.yml")}
     assert forms.keys() == {"bug", "model", "translation"}

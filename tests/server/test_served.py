@@ -26,7 +26,7 @@ from websockets.typing import Origin, Subprotocol
 from server import open_browser
 from tests.forked import serve_forked
 from tools import healthy
-from tools.serving import free_port
+from tools.serving import _wait_until_healthy, free_port
 
 pytestmark = pytest.mark.slow  # starts the server for real
 ROOT = Path(__file__).resolve().parents[2]
@@ -107,13 +107,7 @@ def production(log: Path, *arguments: str, **environment: str) -> Iterator[tuple
         )
     url = f"http://127.0.0.1:{port}"
     try:
-        for _ in range(600):
-            try:
-                if ask(url, "/_stcore/health").body == b"ok":
-                    break
-            except OSError:
-                assert process.poll() is None, log.read_text()
-                time.sleep(0.1)
+        _wait_until_healthy(process, url, log, 60)
         yield url, process
     finally:
         process.terminate()
