@@ -40,7 +40,17 @@ from headlight.runs.session import snapshot_steps
 from headlight.runs.steer import claim
 from tests.forked import forked
 from tests.small import small_checkpoint, small_t5_checkpoint
-from tests.small_run import MODEL, finished_run, launch_here, lines, new_run, small_recipe, wait_until, worker
+from tests.small_run import (
+    MODEL,
+    finished_run,
+    launch_forked,
+    launch_here,
+    lines,
+    new_run,
+    small_recipe,
+    wait_until,
+    worker,
+)
 from tests.test_training_resume import assert_same_run
 from transformer.checkpoint import Checkpoint
 from transformer.files import write_json
@@ -97,7 +107,7 @@ def test_a_finished_run_is_a_folder_that_opens(finished: RunFolder) -> None:
 @pytest.mark.slow
 def test_from_the_command_line_through_a_pause_and_a_kill_to_the_end(tmp_path: Path) -> None:
     """The process that starts the run ends at once, as an app that is restarted; others steer the worker."""
-    recipe = small_recipe(tmp_path, steps=100, evaluate_every=40)
+    recipe = small_recipe(tmp_path, steps=150, evaluate_every=60)
     quiet = finished_run(tmp_path, "quiet", recipe)
     run = RunFolder(tmp_path / "run")
     command = [sys.executable, *shlex.split(recipe.command(str(run.path)))[1:], "--detach"]
@@ -114,12 +124,12 @@ def test_from_the_command_line_through_a_pause_and_a_kill_to_the_end(tmp_path: P
     assert gives_way(status(run.path).pid or 0)
     pause(run.path)
     run_status = wait_for(run, "paused")
-    assert run_status.step < 100 and run_status.saved_step == len(lines(run))
+    assert run_status.step < 150 and run_status.saved_step == len(lines(run))
     with pytest.raises(ValueError, match="no worker that could pause"):
         pause(run.path)
     with pytest.raises(ValueError, match="no worker that could be ended"):
         kill(run.path)
-    resume(run.path)
+    resume(run.path, launcher=launch_forked)
     wait_until(lambda: len(lines(run)) > (run_status.saved_step or 0) + 5)
     kill(run.path)
     run_status = status(run.path)
@@ -127,7 +137,7 @@ def test_from_the_command_line_through_a_pause_and_a_kill_to_the_end(tmp_path: P
     resume(run.path, launcher=launch_here)
     assert work(run.path) == "finished"
     assert_same_run(quiet, run)
-    with pytest.raises(ValueError, match="has finished at step 100"):
+    with pytest.raises(ValueError, match="has finished at step 150"):
         resume(run.path)
 
 
