@@ -2,6 +2,7 @@
 
 import gc
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -52,6 +53,14 @@ def save_small_checkpoint(folder: Path) -> Path:
 def small_folder(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Return the folder of the small checkpoint, which no test changes."""
     return str(save_small_checkpoint(tmp_path_factory.mktemp("small") / "small"))
+
+
+@pytest.fixture(scope="session")
+def reverse_only(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return a folder with the smallest model that ships, for servers that need no other and shall start soon."""
+    folder, ignored = tmp_path_factory.mktemp("checkpoints"), shutil.ignore_patterns("history")
+    shutil.copytree(Path(__file__).parents[1] / "checkpoints" / "reverse", folder / "reverse", ignore=ignored)
+    return str(folder)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from streamlit.proto.Delta_pb2 import Delta
 
 from tools.streamlit_client import PageSession
 
-MAX_OPTIONS = 2  # chosen of each widget
+MAX_OPTIONS = 2  # chosen of each widget, but for the one that is chosen already
 MAX_TEXTS = 4  # typed into each text box
 
 # Events of the app's own components, valid and forged; "?" stands for the first text that the visitor sends.
@@ -30,6 +30,7 @@ class Visitor:
     watched: list[str]
     used: set[tuple[str, ...]] = field(default_factory=set)  # pages and widgets, each of which is used once
     seen: set[str] = field(default_factory=set)  # the watched texts that a page has shown
+    _looked: dict[tuple[int, ...], Delta] = field(default_factory=dict)  # the elements of the last look
 
     async def use_all(self, session: PageSession, page: str, max_widgets: int = 200) -> None:
         """Run the page and use its widgets, those that appear meanwhile included, until all have been used."""
@@ -52,9 +53,11 @@ class Visitor:
 
     def look(self, session: PageSession) -> None:
         """Note the watched texts that the page shows."""
-        for delta in session.elements.values():
-            content = delta.SerializeToString()
-            self.seen.update(text for text in self.watched if text.encode() in content)
+        for path, delta in session.elements.items():
+            if self._looked.get(path) is not delta:  # else nothing of it has changed
+                content = delta.SerializeToString()
+                self.seen.update(text for text in self.watched if text.encode() in content)
+        self._looked = dict(session.elements)
 
     def states(self, kind: str, id: str, delta: Delta) -> Iterator[dict[str, Any]]:
         """Yield the widget states to send: some of the options that it offers, and texts that it does not offer."""
@@ -63,11 +66,15 @@ class Visitor:
             case "text_input" | "text_area":
                 yield from ({"id": id, "string_value": text} for text in self.texts[:MAX_TEXTS])
             case "selectbox" | "radio":
-                options = [*self.texts[:1], *widget.options[:MAX_OPTIONS]]
-                yield from ({"id": id, "string_value": text} for text in options)
+                usual = widget.options[widget.default] if widget.HasField("default") and widget.options else None
+                chosen = widget.raw_value if widget.set_value else usual
+                options = [option for option in widget.options[:MAX_OPTIONS] if option != chosen]
+                yield from ({"id": id, "string_value": text} for text in [*self.texts[:1], *options])
             case "multiselect" | "button_group":
                 options = [getattr(option, "content", option) for option in widget.options[:MAX_OPTIONS]]
                 yield from ({"id": id, "string_array_value": {"data": [text]}} for text in [*self.texts[:1], *options])
+            case "checkbox" if not (widget.value if widget.set_value else widget.default):
+                yield {"id": id, "bool_value": True}
             case "checkbox" | "popover" | "expandable" | "dialog":
                 yield from ({"id": id, "bool_value": value} for value in (False, True))
             case "button" | "download_button":

@@ -74,6 +74,12 @@ def launch_here(run: RunFolder) -> int:
     return os.getpid()
 
 
+def launch_forked(run: RunFolder) -> int:
+    """Launch a forked worker with a log, as a launcher does with one of its own; return its process id."""
+    run.log.touch()
+    return worker(run).pid or 0
+
+
 def trained_tensors(run: RunFolder, step: int) -> dict[str, torch.Tensor]:
     """Return all that training changed up to this step: the weights and the state of the optimizer."""
     files = ("model.safetensors", "optimizer.safetensors")

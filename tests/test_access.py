@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -27,7 +28,6 @@ from headlight.runs import delete, extend, kill, pause, resume, start, stop
 from headlight.runs.estimate import measure
 from headlight.runs.export import export
 from headlight.tokenizer_json import trial
-from tests.small import small_checkpoint
 from tests.small_run import small_recipe
 from transformer import access
 from transformer.files import open_regular, read_json
@@ -65,15 +65,15 @@ ASKED: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.fixture
-def shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def shown(small_folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The one folder of a process that is confined, beside others."""
     monkeypatch.setattr(access, "_folders", None)  # and so again after the test
     (tmp_path / "shown").mkdir()
     (tmp_path / "a.json").write_text("[1]")
     (tmp_path / "shown" / "a.json").write_text("[2]")
     (tmp_path / "shown" / "link.json").symlink_to(tmp_path / "a.json")
-    checkpoints.save(small_checkpoint(), tmp_path / "model")
-    checkpoints.save(small_checkpoint(), tmp_path / "shown" / "model")
+    for folder in (tmp_path, tmp_path / "shown"):
+        shutil.copytree(small_folder, folder / "model")
     access.confine([tmp_path / "shown"])
     return tmp_path / "shown"
 
@@ -158,9 +158,10 @@ def test_nothing_else_starts_while_a_tokenizer_is_tried(
     shown: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Refused are the same command in another thread, another command in this thread, and the command afterwards."""
-    slow, began, command = tmp_path / "child.py", tmp_path / "began", []
-    slow.write_text(f"import time; open({str(began)!r}, 'x').close(); time.sleep(2); print('tried', end='')")
-    monkeypatch.setattr(trial, "_CHILD", slow)
+    child, began, go, command = tmp_path / "child.py", tmp_path / "began", tmp_path / "go", []
+    waiting = f"while not os.path.exists({str(go)!r}): time.sleep(0.01)"
+    child.write_text(f"import os, time\nopen({str(began)!r}, 'x').close()\n{waiting}\nprint('tried', end='')")
+    monkeypatch.setattr(trial, "_CHILD", child)
     real = trial.allow_command
     monkeypatch.setattr(trial, "allow_command", lambda given: command.extend(given) or real(given))
 
@@ -175,6 +176,7 @@ def test_nothing_else_starts_while_a_tokenizer_is_tried(
         refused(command)
         refused([sys.executable, "-c", ""])
         assert not trying.done()
+        go.touch()
         assert trying.result() == ""
         pool.submit(refused, command).result()  # by the thread that tried
 

@@ -2,8 +2,6 @@
 
 import io
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +9,7 @@ import pytest
 from headlight import checkpoints
 from headlight.cli.verbs import main
 from tests.small import small_checkpoint
-from tests.small_run import finished_run, small_recipe
+from tests.small_run import finished_run, launch_forked, small_recipe
 from transformer import Trace
 
 
@@ -70,7 +68,10 @@ def test_trace_writes_what_can_be_loaded(small_folder: str, tmp_path: Path, caps
 
 
 @pytest.mark.slow
-def test_train_evaluate_export_and_describe(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_train_evaluate_export_and_describe(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("headlight.runs.steer.spawn", launch_forked)
     data, run, out = tmp_path / "pairs.tsv", tmp_path / "run", tmp_path / "shipped"
     words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
     rows = [f"{words[i]} {words[j]}\t{words[j]} {words[i]}" for i in range(10) for j in range(10)]
@@ -144,16 +145,15 @@ def test_every_verb_has_help(verb: str, capsys: pytest.CaptureFixture[str]) -> N
     assert "usage: python -m headlight" in capsys.readouterr().out
 
 
-@pytest.mark.slow
 def test_a_wrong_flag_and_an_empty_sentence_exit_non_zero(
     small_folder: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as stopped:
         main(["translate", small_folder, "--beem", "3"])
     assert stopped.value.code == 2 and "beem" in capsys.readouterr().err
-    command = [sys.executable, "-m", "headlight", "translate", small_folder, " "]
-    empty = subprocess.run(command, capture_output=True, text=True)
-    assert empty.returncode == 1 and empty.stderr.count("\n") == 1 and "empty" in empty.stderr
+    assert main(["translate", small_folder, " "]) == 1
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1 and "empty" in error
 
 
 def test_a_trace_is_written_only_to_an_npz(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

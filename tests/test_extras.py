@@ -22,13 +22,13 @@ from tests.small import small_translator
 from tests.test_requirements import EXTRAS, PROJECT, ROOT, key, of_extra
 from transformer.extras import MissingPackageError, require_package
 
+OWNERS = packages_distributions()  # of each top-level module
 BASE = {key(one) for one in map(Requirement, PROJECT["dependencies"])}
 
 
 def modules_of(packages: set[str]) -> set[str]:
     """The top-level modules of installed packages."""
-    owners = packages_distributions()
-    return {module for module, names in owners.items() if {canonicalize_name(name) for name in names} & packages}
+    return {module for module, names in OWNERS.items() if {canonicalize_name(name) for name in names} & packages}
 
 
 OF_EXTRAS = modules_of({name for extra in EXTRAS for name in of_extra(extra)})
@@ -68,13 +68,27 @@ def test_a_notebook_needs_no_extra_and_looks_for_none() -> None:
     assert tops & (OF_EXTRAS | {"huggingface_hub"}) == set()
 
 
+COMMANDS = [
+    ["translate", "reverse", "abc"],
+    ["trace", "reverse", "abc", "--out", "trace.npz"],
+    ["trace", "reverse", "words.txt", "--out", "heads.csv"],
+    ["why", "reverse", "words.txt", "--out", "why.jsonl"],
+    ["publish", "--trace", "trace.npz", "--single", "page.html"],
+    ["lesson", "it", "--handout", "handout.html"],
+    ["describe", "reverse"],
+]
+
+
 @pytest.mark.slow
-def test_no_module_of_the_library_needs_an_extra_but_those_with_figures() -> None:
+def test_the_commands_need_no_extra_nor_does_a_module_of_the_library_but_those_with_figures(tmp_path: Path) -> None:
+    (tmp_path / "words.txt").write_text("abc\nheadlight\n")
     code = f"""{WITHOUT_EXTRAS}
 from importlib import import_module
 from pkgutil import walk_packages
 import headlight, transformer
+from headlight.cli.verbs import main
 from transformer.extras import MissingPackageError
+print(json.dumps([main(arguments) for arguments in {COMMANDS!r}]))
 missing = {{}}
 for package in (headlight, transformer):
     for module in walk_packages(package.__path__, package.__name__ + "."):
@@ -84,28 +98,12 @@ for package in (headlight, transformer):
             except MissingPackageError as error:
                 missing[module.name] = str(error)
 print(json.dumps(missing))"""
-    missing = json.loads(run(code))
+    codes, missing = map(json.loads, run(code, tmp_path).splitlines()[-2:])
+    assert codes == [0] * len(COMMANDS)
+    assert all((tmp_path / words[-1]).stat().st_size for words in COMMANDS if "." in words[-1])
     assert "headlight.charts.figure" in missing and "headlight.charts.heatmap" not in missing
     assert {name.rpartition(".")[0] for name in missing} == {"headlight.charts"}
     assert set(missing.values()) == {'A figure needs plotly: pip install "headlight-attention[charts]"'}
-
-
-@pytest.mark.slow
-def test_the_commands_need_no_extra(tmp_path: Path) -> None:
-    given = [
-        ["translate", "reverse", "abc"],
-        ["trace", "reverse", "abc", "--out", "trace.npz"],
-        ["trace", "reverse", "words.txt", "--out", "heads.csv"],
-        ["why", "reverse", "words.txt", "--out", "why.jsonl"],
-        ["publish", "--trace", "trace.npz", "--single", "page.html"],
-        ["lesson", "it", "--handout", "handout.html"],
-        ["describe", "reverse"],
-    ]
-    (tmp_path / "words.txt").write_text("abc\nheadlight\n")
-    code = f"{WITHOUT_EXTRAS}\nfrom headlight.cli.verbs import main\n"
-    code += f"print(json.dumps([main(arguments) for arguments in {given!r}]))"
-    assert json.loads(run(code, tmp_path).splitlines()[-1]) == [0] * len(given)
-    assert all((tmp_path / arguments[-1]).stat().st_size for arguments in given if "." in arguments[-1])
 
 
 # ---- what is said where one is missing -------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Freed memory is reused, and caches of the processor's library stay small; each case runs in its own process."""
+"""Freed memory is reused, and caches of the processor's library stay small; each test runs in its own process."""
 
 import os
 import subprocess
@@ -11,27 +11,26 @@ from headlight.runs.steer import worker_environment
 COUNT = """
 import resource, torch
 from headlight.machine import keep_freed
-if {keep}:
-    keep_freed()
 torch.set_num_threads(1)
 blocks = lambda: torch.ones(8, 1_250_000).sum().item()  # 40 MB, freed at the end
-for _ in range(3):
-    blocks()
-before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-for _ in range(20):
-    blocks()
-print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+for keep in (False, True):
+    if keep:
+        keep_freed()
+    for _ in range(3):
+        blocks()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(20):
+        blocks()
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 """
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="what other systems do with freed memory is theirs")
 def test_what_was_freed_is_there_again() -> None:
-    faults = {}
-    for keep in (False, True):
-        code = COUNT.format(keep=keep)
-        faults[keep] = int(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True).stdout)
-    assert 3 * faults[True] < faults[False] > 20_000  # a block may come to lie in another place a few times
+    counted = subprocess.run([sys.executable, "-c", COUNT], check=True, capture_output=True)
+    returned, kept = map(int, counted.stdout.split())
+    assert 3 * kept < returned > 20_000  # a block may come to lie in another place a few times
 
 
 # `held()`: the megabytes that malloc has handed out.

@@ -7,6 +7,7 @@ does not show.
 import asyncio
 import os
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -20,6 +21,7 @@ import pytest
 from headlight import machine
 from headlight.cli import main
 from headlight.runs.folder import RunFolder
+from tests.small_run import small_recipe
 from tools.healthy import problem
 from tools.serving import free_port
 
@@ -54,14 +56,11 @@ def test_every_file_has_a_name_that_every_system_stores() -> None:
 def test_every_text_file_is_opened_with_its_encoding() -> None:
     """Windows would take the code page of the country."""
     command = [Path(sys.executable).with_name("ruff"), "check", "--preview", "--select", "PLW1514"]
-    done = subprocess.run([*command, "app.py", *ours()], cwd=ROOT, capture_output=True, text=True)
+    ours = ["app.py", "headlight", "pages", "server", "tools", "transformer", "ui"]
+    done = subprocess.run([*command, *ours], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
     wrong = subprocess.run([*command, "-"], input="open('a.txt')\n", cwd=ROOT, capture_output=True, text=True)
     assert wrong.returncode == 1
-
-
-def ours() -> list[str]:
-    return ["headlight", "pages", "server", "tools", "transformer", "ui"]
 
 
 def test_the_command_speaks_utf_8_on_windows(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,12 +124,10 @@ def test_every_module_can_be_imported_without_posix(tmp_path: Path) -> None:
 def test_a_training_runs_and_resumes_without_posix(tmp_path: Path) -> None:
     """The worker, too, is such a process: it holds the lock, saves its checkpoints without links, and goes on."""
     out = tmp_path / "run"
-    command = [sys.executable, "-m", "headlight"]
-    recipe = ["--data", "reverse:300", "--validation", "reverse:50", "--preset", "mini"]
-    recipe += ["--checkpoint-every", "2", "--evaluate-every", "2"]
-    for arguments in (["train", *recipe, "--steps", "4", "--out", str(out)], ["resume", str(out), "--steps", "6"]):
-        done = subprocess.run([*command, *arguments], cwd=ROOT, env=there(), capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr + (out / "log.txt").read_text("utf-8")
+    recipe = small_recipe(tmp_path, steps=4, checkpoint_every=2, evaluate_every=4)
+    code = "import sys; from headlight.cli.verbs import main; out, *train = sys.argv[1:]\n"
+    code += "assert main(train) == main(['resume', out, '--steps', '6']) == 0"
+    run(code, str(out), *shlex.split(recipe.command(str(out)))[3:], folder=tmp_path)
     folder = RunFolder(out)
     assert folder.steps()[-1] == 6 and not folder.damaged() and folder.is_free()
     assert not [path for path in folder.checkpoints.iterdir() if path.is_symlink()]
@@ -139,18 +136,18 @@ def test_a_training_runs_and_resumes_without_posix(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_app_translates_without_posix(tmp_path: Path) -> None:
+def test_the_app_translates_without_posix(tmp_path: Path, reverse_only: str) -> None:
     port = free_port()
-    environment = {**there(), "PORT": str(port), "HEADLIGHT_RUNS": str(tmp_path)}
+    environment = {**there(), "PORT": str(port), "HEADLIGHT_RUNS": str(tmp_path), "HEADLIGHT_CHECKPOINTS": reverse_only}
     with (tmp_path / "log.txt").open("wb") as log:
         server = subprocess.Popen(
             [sys.executable, "-m", "tools.production"], cwd=ROOT, env=environment, stdout=log, stderr=log
         )
     try:
-        for _ in range(60):
+        for _ in range(300):
             if (message := asyncio.run(problem(f"http://127.0.0.1:{port}", 10))) is None:
                 break
-            time.sleep(1)
+            time.sleep(0.2)
         assert message is None, (tmp_path / "log.txt").read_text("utf-8")
     finally:
         server.terminate()

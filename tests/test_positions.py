@@ -7,7 +7,7 @@ import torch
 
 from transformer.config import ModelConfig, StackConfig
 from transformer.model import Transformer
-from transformer.positions import LearnedPositions, NoPositions, SinusoidalPositions, sinusoidal
+from transformer.positions import LearnedPositions, SinusoidalPositions, sinusoidal
 
 
 @pytest.mark.parametrize("base", [10_000.0, 100.0])
@@ -50,11 +50,6 @@ def test_a_later_start_reads_later_rows(positions: torch.nn.Module) -> None:
     whole = positions(x, 0)
     torch.testing.assert_close(positions(x[:, :3], 5), whole[:, 5:8])
     assert not torch.equal(whole[:, 0], whole[:, 1])
-
-
-def test_no_positions_add_nothing() -> None:
-    x = torch.randn(2, 3, 4)
-    assert torch.equal(NoPositions()(x, 5), x)
 
 
 def model_of(positions: str) -> Transformer:

@@ -121,8 +121,14 @@ def test_token_by_token_it_is_the_whole_pass(make: Callable[[], Transformer]) ->
     assert cache.length == 19
 
 
-@pytest.mark.parametrize("parents", [[0, 0, 1, 1, 2, 2], [2, 2, 2], [0, 0, 0, 1, 2, 2], [1, 2], [0, 0, 2]])
-@pytest.mark.parametrize("tap", [lambda: None, Recorder, lambda: chain(Recorder(), Recorder())])
+@pytest.mark.parametrize(
+    ("parents", "tap"),
+    [
+        *((parents, lambda: None) for parents in ([0, 0, 1, 1, 2, 2], [2, 2, 2], [1, 2], [0, 0, 2])),
+        ([0, 0, 1, 1, 2, 2], Recorder),
+        ([0, 0, 0, 1, 2, 2], lambda: chain(Recorder(), Recorder())),
+    ],
+)
 @EVERY_MODEL
 @torch.no_grad()
 def test_rows_that_share_a_sentence_read_it_as_their_own(

@@ -158,30 +158,6 @@ def test_three_tutorials_take_the_sizes_of_the_paper(name: str) -> None:
         assert (config.d_model, stack.n_layers, stack.n_heads, stack.d_ff) == (512, 6, 8, 2048)
 
 
-@pytest.mark.parametrize("name", PRESETS)
-def test_a_preset_runs(name: str) -> None:
-    """Shortened, for the sake of time: everything but the depth and the vocabulary is the preset's."""
-    full = preset(name, 50, 60)
-    one = {"encoder": type(full.encoder)(1, full.encoder.n_heads, 64)}
-    config = preset(name, 50, 60, **one, decoder=one["encoder"])
-    with torch.no_grad():
-        logits = Transformer(config).eval()(torch.tensor([[5, 6, 3]]), torch.tensor([[2, 7]]))
-    assert logits.shape == (1, 2, 60)
-    assert logits.isfinite().all()
-
-
-def test_sizes_grow() -> None:
-    sizes = [size(preset(name, 8_000, 8_000)) for name in ("mini", "tiny", "small", "base")]
-    assert sizes == sorted(set(sizes))
-
-
-def test_changes_replace_single_fields() -> None:
-    assert preset("tiny", 10, 10, dropout=0.3).dropout == 0.3
-    assert preset("tiny", 10, 10, dropout=0.3).encoder == preset("tiny", 10, 10).encoder
-    with pytest.raises(ValueError, match="dropout is 3"):
-        preset("tiny", 10, 10, dropout=3)
-
-
 def test_an_unknown_name_comes_with_the_known_ones() -> None:
     with pytest.raises(ValueError, match="'huge'; choose one of mini, tiny, small, base, "):
         preset("huge", 10, 10)

@@ -44,10 +44,10 @@ def test_the_qr_code_is_the_address_of_the_join_page() -> None:
 
 
 @pytest.mark.slow
-def test_phones_join_without_the_password_that_the_teacher_gives(tmp_path: Path) -> None:
+def test_phones_join_without_the_password_that_the_teacher_gives(tmp_path: Path, reverse_only: str) -> None:
     port = free_port()
     given = {name: value for name, value in os.environ.items() if name != "HEADLIGHT_PASSWORD"}
-    given |= {"PORT": str(port), "HEADLIGHT_CLASSES": str(tmp_path)}
+    given |= {"PORT": str(port), "HEADLIGHT_CLASSES": str(tmp_path), "HEADLIGHT_CHECKPOINTS": reverse_only}
     log = tmp_path / "log.txt"
     with log.open("wb") as output:
         process = subprocess.Popen(

@@ -2,7 +2,6 @@
 
 import asyncio
 import random
-import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import fields
@@ -13,8 +12,8 @@ from urllib.request import ProxyHandler, build_opener
 import pytest
 from websockets.exceptions import ConnectionClosed
 
+from tests.forked import serve_forked
 from tests.fuzzing import fuzz
-from tools.serving import serve
 from tools.streamlit_client import PageSession, open_session
 from ui.anatomy.view import AnatomyView
 from ui.attention.view import AttentionView
@@ -59,14 +58,13 @@ OF_WIDGETS: tuple[dict[str, Any], ...] = (
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def server(reverse_only: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("server")
-    model = folder / "checkpoints" / "reverse"
-    shutil.copytree(ROOT / "checkpoints" / "reverse", model, ignore=shutil.ignore_patterns("history"))
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("checkpoints", "models", "runs"):
+        patch.setenv("HEADLIGHT_CHECKPOINTS", reverse_only)
+        for name in ("models", "runs"):
             patch.setenv(f"HEADLIGHT_{name.upper()}", str(folder / name))
-        with serve(ROOT / "app.py", folder / "log.txt") as url:
+        with serve_forked(ROOT / "app.py", folder / "log.txt") as url:
             yield url
 
 

@@ -74,7 +74,7 @@ def imported(folder: Path) -> Iterator[tuple[Path, str]]:
 def test_all_that_is_imported_is_there(folder: Path) -> None:
     """Every imported module of the repository is in the folder."""
     missing = set()
-    for path, module in imported(folder):
+    for module, path in {module: path for path, module in imported(folder)}.items():
         place = module.replace(".", "/")
         for name in (f"{place}.py", f"{place}/__init__.py"):
             if (ROOT / name).exists() and not (folder / name).exists():

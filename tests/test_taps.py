@@ -242,10 +242,6 @@ def test_interventions_compare_hash_print_and_do_not_change(one: Tap, same: Tap,
         one.head = 1  # type: ignore[attr-defined]
 
 
-def test_kinds_of_intervention_are_distinguished() -> None:
-    assert len({Ablate(SITE, 0), Uniform(SITE, 0), Scale(SITE, 0, 0.0)}) == 3
-
-
 def test_the_model_is_never_written_to(model: Transformer) -> None:
     def attributes() -> list[dict[str, object]]:
         return [dict(module.__dict__) for module in model.modules()]

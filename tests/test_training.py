@@ -94,14 +94,6 @@ def test_accumulated_batches_make_the_update_of_one_large_batch() -> None:
     assert results[0][0] > 1.5 * results[0][-1]
 
 
-def test_padding_adds_nothing_to_the_loss() -> None:
-    checkpoint = small_checkpoint()
-    examples = pairs(checkpoint)[2]
-    together = batch_loss(checkpoint.model, collate(examples)).item()
-    alone = sum(batch_loss(checkpoint.model, collate([example])).item() for example in examples)
-    assert together == pytest.approx(alone, rel=1e-4)
-
-
 def test_label_smoothing_is_the_formula() -> None:
     checkpoint = small_checkpoint()
     batch = collate(pairs(checkpoint)[2][:1])

@@ -145,8 +145,8 @@ def test_a_translator_is_sure_of_captions_and_not_of_nonsense(name: str) -> None
 @pytest.mark.parametrize("name", sorted(set(GRAMMARS) & {path.name for path in SHIPPED.iterdir()}))
 def test_a_model_of_a_grammar_is_sure_of_its_sentences_and_not_of_others(name: str) -> None:
     model = shipped(name)
-    its = [pair.source for pair, _ in zip(GoldCorpus(GRAMMARS[name], "test"), range(200), strict=False)]
-    assert len(far(model, its)) <= 8  # of 200; 1 in 100 is expected
+    its = [pair.source for pair, _ in zip(GoldCorpus(GRAMMARS[name], "test"), range(100), strict=False)]
+    assert len(far(model, its)) <= 5  # of 100; 1 is expected
     others = [*NONSENSE, "A man in a blue shirt is standing on a ladder.", "What time is it?"]
     assert len(far(model, others)) >= len(others) - 1
     news = (STRANGE / "news.en.txt").read_text(encoding="utf-8").splitlines()

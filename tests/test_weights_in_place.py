@@ -91,9 +91,10 @@ def test_a_network_that_is_loaded_draws_no_random_number(tmp_path: Path) -> None
 
 def test_a_small_model_is_float32_and_a_type_may_be_asked_for(tmp_path: Path) -> None:
     folder = saved(small_checkpoint(), tmp_path)
-    for dtype, due in ((None, torch.float32), ("float32", torch.float32), ("float16", torch.float16)):
+    for dtype, due in ((None, torch.float32), ("float32", torch.float32), ("bfloat16", torch.bfloat16)):
         model = checkpoints.load(folder, dtype=dtype).model
         assert {p.dtype for p in model.parameters() if p.dim() > 1} == {due}
+        assert {p.dtype for p in model.parameters() if p.dim() == 1} == {torch.float32}
 
 
 @pytest.mark.slow

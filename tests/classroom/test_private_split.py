@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,8 @@ POSED = {"ask": "choice", "choices": ["one", "two"]}
 @pytest.mark.slow
 def test_no_browser_but_the_teacher_s_gets_the_split(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADLIGHT_CLASSES", str(tmp_path))
+    shutil.copytree(ROOT / "checkpoints" / "english-french", tmp_path / "checkpoints" / "english-french")
+    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path / "checkpoints"))  # of others it prepares an example
     monkeypatch.delenv("HEADLIGHT_REDIS", raising=False)
     classes = Classes(Sqlite(tmp_path / "classes.sqlite3"))
     code, secret = classes.start(LESSON.title)

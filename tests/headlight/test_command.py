@@ -105,13 +105,6 @@ def test_what_is_no_port_is_refused(verb: str, port: str, capsys: pytest.Capture
     assert f"'{port}' is no port; give a number from 1 to 65535" in capsys.readouterr().err
 
 
-def test_the_version_is_there_before_torch() -> None:
-    code = "import sys, headlight.cli.main as c; sys.argv = ['headlight', '--version']\n"
-    code += "try: c.main()\nexcept SystemExit: print('torch' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.split("\n") == [f"headlight {headlight.__version__}", "False", ""]
-
-
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
 def test_a_shell_can_complete_it(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
     run_command("completion", shell)

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from server.login import COOKIE, cookie
-from tools.serving import serve
+from tests.forked import serve_forked
 
 pytestmark = pytest.mark.slow  # starts three servers
 ROOT = Path(__file__).parents[2]
@@ -127,7 +127,7 @@ def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
             patch.delenv(f"HEADLIGHT_{name}", raising=False)
         for name, value in settings[request.param].items():
             patch.setenv(name, value)
-        with serve(ROOT / "app.py", folder / "log.txt") as url:
+        with serve_forked(ROOT / "app.py", folder / "log.txt") as url:
             yield url, request.param
 
 

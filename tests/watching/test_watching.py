@@ -238,7 +238,6 @@ SOUNDS = {"d_model": 16, "encoder_layers": 1, "decoder_layers": 1, "encoder_atte
         ("WhisperForConditionalGeneration", "WhisperConfig", {**SOUNDS, "decoder_attention_heads": 2}, "not text"),
         ("GPT2Model", "GPT2Config", GPT2, "no output that writes"),
         ("GPT2LMHeadModel", "GPT2Config", {**GPT2, "vocab_size": 6}, "tokenizer that belongs to the model"),
-        ("BartModel", "BartConfig", {"d_model": 16, "vocab_size": 32, **IDS}, "no output that writes"),
     ],
 )
 def test_models_that_cannot_be_watched_are_refused_by_name(
