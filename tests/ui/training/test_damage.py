@@ -24,7 +24,6 @@ FILES = (
     "status.json", "config.json", "checkpoints/step-0000060/model.safetensors",
     "checkpoints/step-0000060/tokenizer.json", "checkpoints/step-0000060/config.json",
     "checkpoints/step-0000060/training.json", "history/step-0000060.safetensors",
-    "history/step-0000000.safetensors",
 )  # fmt: skip
 
 
