@@ -61,15 +61,6 @@ def test_each_cell_is_drawn_once_in_its_colour(scale: str) -> None:
                 assert cell_colours[columns[head * 4 + k], rows[layer * 3 + q]] == next(colours)
 
 
-def test_a_difference_has_its_own_colours_and_title() -> None:
-    given = replace(block(), weights=np.array([[[[-0.2, 0.2, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]]]))
-    root = drawn(given, colours=Colours(name="weight", limit=0.2, signed=True))
-    colours = list(cells(root).values())
-    assert {colours[0], colours[1]} <= {THEMES["light"].diverging[0], THEMES["light"].diverging[2], *colours}
-    assert THEMES["light"].diverging[0] in colours and THEMES["light"].diverging[2] in colours
-    assert {"change in weight, ±0.2", "−0.2", "0.2"} < set(texts(root))
-
-
 def test_everything_is_written_and_inside_the_picture() -> None:
     """A long title and a long sentence are broken into lines, so that nothing runs out of the picture."""
     sentence = "a very long sentence " * 12

@@ -1,13 +1,11 @@
-"""Right solutions in many styles, of the exercise before the two underscores."""
-
-import math
+"""Right solutions in other styles, of the exercise before the two underscores."""
 
 import numpy as np
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-from tests.exercises.solutions import Decoder, Embedding, EncoderLayer, LayerNorm, attend
+from tests.exercises.solutions import Decoder, EncoderLayer, LayerNorm, attend
 
 
 def attend__einsum_torch_where(q, k, v, mask=None):
@@ -31,13 +29,6 @@ def attend__numpy_float64(q, k, v, mask=None):
     return w @ v
 
 
-def attend__additive_mask(q, k, v, mask=None):
-    s = q @ k.mT / math.sqrt(q.size(-1))
-    if mask is not None:
-        s = s + (1 - mask.float()) * -1e9
-    return s.softmax(-1) @ v
-
-
 class MultiHeadAttention__unflatten(nn.Module):
     def __init__(self, d_model, n_heads):
         super().__init__()
@@ -52,42 +43,11 @@ class MultiHeadAttention__unflatten(nn.Module):
         return self.output(attend(q, k, v, mask).transpose(1, 2).flatten(-2))
 
 
-class MultiHeadAttention__a_loop_over_heads(nn.Module):
-    def __init__(self, d_model, n_heads):
-        super().__init__()
-        self.n_heads, self.d_model = n_heads, d_model
-        self.query, self.key, self.value, self.output = (nn.Linear(d_model, d_model) for _ in range(4))
-
-    def forward(self, q, k, v, mask=None):
-        D = self.d_model // self.n_heads
-        q, k, v = self.query(q), self.key(k), self.value(v)
-        z = [attend(*(x[:, None, :, h * D : (h + 1) * D] for x in (q, k, v)), mask)[:, 0] for h in range(self.n_heads)]
-        return self.output(torch.cat(z, -1))
-
-
 def positions__numpy_float64(length, d_model):
     a = np.arange(length)[:, None] / np.power(10000, (2 * (np.arange(d_model) // 2)) / d_model)
     a[:, 0::2] = np.sin(a[:, 0::2])
     a[:, 1::2] = np.cos(a[:, 1::2])
     return a
-
-
-def positions__two_loops(length, d_model):
-    pe = torch.zeros(length, d_model)
-    for p in range(length):
-        for i in range(0, d_model, 2):
-            pe[p, i] = math.sin(p / 10000 ** (i / d_model))
-            pe[p, i + 1] = math.cos(p / 10000 ** (i / d_model))
-    return pe
-
-
-def padding_mask__view(ids, pad_id):
-    return ids.ne(pad_id).view(ids.size(0), 1, 1, -1)
-
-
-def look_ahead_mask__arange(n):
-    i = torch.arange(n)
-    return i[None, :] <= i[:, None]
 
 
 def look_ahead_mask__numpy(n):
@@ -107,11 +67,6 @@ class FeedForward__clamp(nn.Module):
 
     def forward(s, x):
         return s.outer(s.inner(x).clamp(min=0))
-
-
-class Embedding__arange(Embedding):
-    def forward(self, ids):
-        return self.tokens(ids) * self.d_model**0.5 + self.table[0][torch.arange(ids.size(1))]
 
 
 class EncoderLayer__in_one_line(EncoderLayer):

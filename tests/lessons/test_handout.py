@@ -27,20 +27,14 @@ def test_a_handout_is_one_file_with_every_question_and_no_answer() -> None:
     assert page.count(">?</text>") == 3 * len(row) and ">?</text>" not in teachers  # a word, a row, and a weight
 
 
-def test_what_a_teacher_wrote_is_shown_and_not_obeyed() -> None:
+def test_what_a_teacher_wrote_is_not_obeyed_and_loads_nothing_from_elsewhere() -> None:
     text = (LESSONS / "it.md").read_text()
-    text = text.replace("French has no", "<script>alert(1)</script> French has no")
+    text = text.replace("French has no", "<script>alert(1)</script> ![](https://x.example/a.png) French has no")
     text = text.replace("title: What", "title: <b>What").replace("- … parce", "- <img src=x> … parce")
     page = handout(parse_lesson(text, "it", "it.md"), computer)
     assert "<script>alert" not in page
     assert "<img src=x" not in page
     assert "<b>What" not in page
-
-
-def test_nothing_is_loaded_from_elsewhere() -> None:
-    text = (LESSONS / "it.md").read_text()
-    text = text.replace("French has no", "![](https://x.example/a.png) French has no")
-    page = handout(parse_lesson(text, "it", "it.md"), computer)
     head = page[: page.index("</head>")]
     assert "default-src 'none'" in head and "img-src data:;" in head and "https:" not in head.partition("<title>")[0]
 

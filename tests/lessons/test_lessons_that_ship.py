@@ -34,21 +34,16 @@ def test_a_step_is_computed_and_its_claims_hold(lesson: Lesson, step: Step) -> N
     judged = judge(posed, truth, check_guess(posed, right))
     assert judged["right"]
     assert judged["score"] == pytest.approx(1, abs=0.01)
+    assert_question_does_not_tell_its_answer(step, posed, truth)
+    if any(option.betrays for option in step.options):
+        for guess, betrays in enumerate(truth["betrays"]):
+            judged = judge(posed, truth, guess)
+            assert judged.get("betrays") == (None if guess == truth["answer"] else betrays), guess
+        assert truth["betrays"][truth["answer"]] is None, "the right choice betrays something"
 
 
-@pytest.mark.parametrize(("lesson", "step"), STEPS)
-def test_every_causal_sentence_of_an_explanation_has_a_claim(lesson: Lesson, step: Step) -> None:
-    """A claim checks what a step says about a model: one per sentence with a causal word, and at least one."""
-    prose = re.sub(r"\{[^}]*\}|“[^”]*”", "", step.explanation)  # no expressions, and no sentences that are quoted
-    causal = [sentence for sentence in re.split(r"(?<=[.?!])\s", prose) if CAUSAL.search(sentence)]
-    assert len(step.claims) >= max(1, len(causal)), causal
-
-
-@pytest.mark.parametrize(("lesson", "step"), STEPS)
-def test_a_question_does_not_tell_its_answer(lesson: Lesson, step: Step) -> None:
-    measured = computer(step)
-    posed, truth = pose(step, measured), true_answer(step, measured)
-    assert not posed.keys() & {"answer", "row", "values", "explanation", "smallest"}
+def assert_question_does_not_tell_its_answer(step: Step, posed: dict[str, Any], truth: dict[str, Any]) -> None:
+    assert not posed.keys() & {"answer", "row", "values", "explanation", "smallest", "betrays"}
     if "picture" in posed:
         cell = posed["picture"]["asked"]
         assert set(posed["picture"]["weights"][cell]) == {None}
@@ -60,6 +55,14 @@ def test_a_question_does_not_tell_its_answer(lesson: Lesson, step: Step) -> None
         assert posed.keys() & {"picture", "thumbnails"}
     if step.explanation:
         assert truth["explanation"] not in json.dumps(posed, ensure_ascii=False)
+
+
+@pytest.mark.parametrize(("lesson", "step"), STEPS)
+def test_every_causal_sentence_of_an_explanation_has_a_claim(lesson: Lesson, step: Step) -> None:
+    """A claim checks what a step says about a model: one per sentence with a causal word, and at least one."""
+    prose = re.sub(r"\{[^}]*\}|“[^”]*”", "", step.explanation)  # no expressions, and no sentences that are quoted
+    causal = [sentence for sentence in re.split(r"(?<=[.?!])\s", prose) if CAUSAL.search(sentence)]
+    assert len(step.claims) >= max(1, len(causal)), causal
 
 
 def test_no_two_lessons_have_one_number_and_all_kinds_of_question_are_asked() -> None:

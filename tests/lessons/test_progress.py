@@ -70,6 +70,10 @@ def test_progress_of_older_pages_is_read() -> None:
     assert said(*lines)["a"]["x"] == {"guess": 2, "score": 0.3} and said(*lines)["b"]["z"]["score"] == 1
 
 
+def test_a_place_to_return_to_that_cannot_be_read_is_none() -> None:
+    assert said('window.sessionStorage.setItem("headlight-return", "{");', "keptReturn()") is None
+
+
 def test_a_link_carries_sureness_and_older_links_are_read() -> None:
     text = 'noteDone("a", "x", 1, { score: 0, right: false }, 3); noteDone("a", "y", 1, { score: 1, right: true }, 1);'
     assert said(text, "progressText(lessons, progress())") == "a:09:35"
@@ -89,5 +93,3 @@ def test_nonsense_in_a_link_loses_nothing(text: str) -> None:
     kept = said(*lines, "progress()")
     assert kept["b"] == {"z": {"guess": 1, "score": 1, "right": True, "sure": 2}}
     assert all(done.get("sure") in (None, 1, 2, 3) for done in kept.get("a", {}).values())
-    broken = 'window.sessionStorage.setItem("headlight-return", "{");'
-    assert said(broken, "keptReturn()") is None

@@ -26,7 +26,7 @@ def step_of(lesson: Lesson, sentence: str) -> Step:
 @pytest.mark.parametrize("name", LESSONS)
 def test_every_lesson_asks_about_any_sentence(name: str) -> None:
     lesson = LESSONS[name]
-    for typed in ("Do you like my new blue shoes?", "no", "Quokkas zzxq 7 \N{SNOWMAN}, ok?"):
+    for typed in ("no", "Quokkas zzxq 7 \N{SNOWMAN}, ok?"):
         step = step_of(lesson, sentence_of(typed))
         measured = computer(step)
         posed, truth = pose(step, measured), true_answer(step, measured)
@@ -103,21 +103,6 @@ def test_a_choice_betrays_what_is_known() -> None:
     for front, betrays in (("", "{betrays nothing}"), ("", "{betrays }"), ("transfer: nowhere\n", "")):
         with pytest.raises(ValueError, match="There is no"):
             parse_lesson(STEP.format(front=front, betrays=betrays), "t", "t.md")
-
-
-@pytest.mark.parametrize("name", LESSONS)
-def test_a_wrong_choice_says_what_it_betrays_and_a_right_one_nothing(name: str) -> None:
-    for step in LESSONS[name].steps:
-        if not any(option.betrays for option in step.options):
-            continue
-        measured = computer(step)
-        posed, truth = pose(step, measured), true_answer(step, measured)
-        assert "betrays" not in posed
-        for guess, choice in enumerate(posed["choices"]):
-            judged = judge(posed, truth, guess)
-            betrays = truth["betrays"][guess]
-            assert judged.get("betrays") == (None if guess == truth["answer"] else betrays), choice
-        assert truth["betrays"][truth["answer"]] is None, f"{step.title}: the right choice betrays something"
 
 
 def test_the_registry_says_each_in_a_sentence() -> None:

@@ -9,11 +9,9 @@ from typing import Any
 import pytest
 import torch
 from streamlit.testing.v1 import AppTest
-from transformers import T5Config, T5ForConditionalGeneration
 
 from headlight import checkpoints
 from headlight.importers.importing import import_model
-from tests.checkpoints.hugging_face import piece_model
 from tests.checkpoints.test_hugging_face_tokenizers import marian_folder
 from tests.checkpoints.tutorials import answers, file
 from tests.small import small_checkpoint, small_t5_checkpoint
@@ -33,24 +31,11 @@ def shelves(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         for stack in (bart.model.encoder, bart.model.decoder):
             stack.embedding.positions.table.normal_(std=0.5)
     checkpoints.save(bart, folder / "checkpoints" / "b-bart")
-    import_model(their_t5(tmp_path_factory.mktemp("theirs")), folder / "models" / "t5")
-    import_model(marian_folder(tmp_path_factory.mktemp("theirs-too")), folder / "models" / "marian")
+    import_model(marian_folder(tmp_path_factory.mktemp("theirs")), folder / "models" / "marian")
     import_model(file("ground-up"), folder / "models" / "ground-up", answers("ground-up", sos_id=2, eos_id=3))
     with pytest.MonkeyPatch.context() as patch:
         use_folders(folder, patch)
         yield folder
-
-
-def their_t5(folder: Path) -> Path:
-    """A tiny T5 as `transformers` saves it, with its SentencePiece model."""
-    torch.manual_seed(0)
-    sizes: dict[str, Any] = {
-        "d_model": 16, "d_kv": 6, "d_ff": 20, "num_layers": 2, "num_decoder_layers": 3, "num_heads": 2,
-    }  # fmt: skip
-    config = T5Config(vocab_size=200, **sizes, feed_forward_proj="gated-gelu", decoder_start_token_id=0)
-    T5ForConditionalGeneration(config).save_pretrained(folder / "m")
-    piece_model(folder, "spiece").rename(folder / "m" / "spiece.model")
-    return folder / "m"
 
 
 def header(app: AppTest, component: str) -> dict[str, Any]:
@@ -64,7 +49,6 @@ def header(app: AppTest, component: str) -> dict[str, Any]:
     [
         ("a-t5", "two dogs", 2, "[SOS]"),
         ("b-bart", "two dogs", 2, "[SOS]"),
-        ("models/t5", "the girl walks", 3, "<unk>"),
         ("models/ground-up", "5 9 12 7 30", 5, "2"),
         ("models/marian", "the girl walks on snow", 5, "<pad>"),
     ],

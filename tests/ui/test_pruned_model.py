@@ -25,8 +25,10 @@ def model(shelves: Path) -> None:
 opened = partial(open_page, text=TEXT, target=TARGET)
 
 
-@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
-@pytest.mark.parametrize("show", ["raw", "value", "mean", "rollout"])
+@pytest.mark.parametrize(
+    ("kind", "show"),
+    [("encoder", "raw"), ("decoder", "raw"), ("encoder", "value"), ("decoder", "mean"), ("cross", "rollout")],
+)
 def test_attention(kind: str, show: str) -> None:
     opened("attention", kind=kind, show=show, layer="1", head="1")
 
@@ -45,10 +47,20 @@ def test_attention_shows_what_is_gone() -> None:
     assert pills == {"Heads of encoder layer 2 to change": ["head 1", "head 2", "head 4"]}
 
 
-@pytest.mark.parametrize("look", ["word", "matrices", "heads", "scaling", "plane"])
-@pytest.mark.parametrize(("kind", "layer"), [("encoder", "2"), ("decoder", "1"), ("cross", "3")])
-def test_anatomy(look: str, kind: str, layer: str) -> None:
-    opened("anatomy", kind=kind, layer=layer, head="3" if kind == "encoder" else "1", look=look)
+@pytest.mark.parametrize(
+    ("look", "kind", "layer", "head"),
+    [
+        ("word", "encoder", "2", "3"),
+        ("word", "cross", "3", "1"),
+        ("matrices", "decoder", "1", "1"),
+        ("heads", "encoder", "2", "3"),
+        ("heads", "cross", "3", "1"),
+        ("scaling", "decoder", "1", "1"),
+        ("plane", "encoder", "2", "3"),
+    ],
+)
+def test_anatomy(look: str, kind: str, layer: str, head: str) -> None:
+    opened("anatomy", kind=kind, layer=layer, head=head, look=look)
 
 
 def test_anatomy_of_an_attention_that_lost_all_heads_says_so() -> None:

@@ -1,4 +1,7 @@
-"""A sentence that cannot be read, and an address that makes no sense, on the pages of one sentence."""
+"""A sentence that cannot be read, and an address that makes no sense, on the pages of one sentence.
+
+attention/test_page.py has that page.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ def opened(page: str, **query: str) -> AppTest:
     return app
 
 
-@pytest.mark.parametrize("page", ["attention", "decoding", "anatomy"])
+@pytest.mark.parametrize("page", ["decoding", "anatomy"])
 @pytest.mark.parametrize(("text", "message"), [("", "the text is empty"), ("one " * 64, "at most 32")])
 def test_a_sentence_that_cannot_be_read_is_answered(page: str, text: str, message: str) -> None:
     app = opened(page, text=text)

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -94,30 +95,26 @@ def compare(checkpoint: Checkpoint, sentences: list[str], tmp: Path, off: list[A
     assert at == len(numbers)
 
 
+# Models with tokenizers of one kind read the strange texts once.
+COMPARED: dict[str, Callable[[], list[str]]] = {
+    "en-fr": lambda: everyday("en-fr")[::30] + STRANGE,
+    "de-en": lambda: everyday("de-en")[::30] + STRANGE[:3],
+    "english-french": lambda: generated("english-french", 4) + STRANGE,
+    "english-hindi": lambda: generated("english-hindi", 4) + STRANGE[:4],
+    "reverse": lambda: generated("reverse", 4) + STRANGE[:3],
+    "reverse-learned": lambda: generated("reverse", 4),
+    "reverse-unmasked": lambda: generated("reverse", 4),
+}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "sentences"),
-    [
-        ("en-fr", lambda: everyday("en-fr")[::8] + STRANGE),
-        ("de-en", lambda: everyday("de-en")[::8] + STRANGE),
-        ("english-french", lambda: generated("english-french", 15) + STRANGE),
-        ("english-hindi", lambda: generated("english-hindi", 15) + STRANGE),
-        ("reverse", lambda: generated("reverse", 15) + STRANGE[:3]),
-        ("reverse-learned", lambda: generated("reverse", 15)),
-        ("reverse-unmasked", lambda: generated("reverse", 15)),
-    ],
-)
-def test_a_model_that_ships(name: str, sentences: Any, tmp_path: Path) -> None:
-    compare(checkpoints.load(name), sentences(), tmp_path)
+@pytest.mark.parametrize("name", COMPARED)
+def test_a_model_that_ships(name: str, tmp_path: Path) -> None:
+    compare(checkpoints.load(name), COMPARED[name](), tmp_path)
 
 
 def test_a_head_that_is_off(tmp_path: Path) -> None:
-    compare(
-        checkpoints.load("english-french"),
-        ["The girl sees the red car."],
-        tmp_path,
-        [Ablate(Site("decoder", 1, "cross"), 2)],
-    )
+    compare(checkpoints.load("reverse"), ["headlight"], tmp_path, [Ablate(Site("decoder", 1, "cross"), 1)])
 
 
 @pytest.mark.parametrize("kind", ["words", "characters"])
@@ -199,6 +196,8 @@ def test_other_architectures_and_tokenizers_are_refused() -> None:
 
 
 @pytest.mark.slow
-def test_every_model_that_ships_can_be_published() -> None:
-    for name in folders.shipped():
+def test_every_other_model_that_ships_can_be_published() -> None:
+    others = set(folders.shipped()) - COMPARED.keys()
+    assert len(others) > 2
+    for name in others:
         model_bytes(checkpoints.load(name), {})

@@ -23,8 +23,7 @@ def opened(*expanders: str, **query: str) -> AppTest:
     return open_page("anatomy", *expanders, **{"model": "a-small", "text": "two dogs", "target": TARGET, **query})
 
 
-@pytest.mark.parametrize("part", ["attention-norm", "ff-norm", "norm"])
-@pytest.mark.parametrize("model", ["a-small", "t5"])
+@pytest.mark.parametrize(("part", "model"), [("attention-norm", "a-small"), ("ff-norm", "t5"), ("norm", "a-small")])
 def test_batch_norm_moves_with_the_other_sentence_and_layer_norm_does_not(
     small: Translator, part: str, model: str
 ) -> None:

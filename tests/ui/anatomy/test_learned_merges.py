@@ -32,15 +32,10 @@ def rows(html: str) -> list[list[str]]:
     return [[re.sub(r"<[^>]+>", "", cell) for cell in row] for row in cells]
 
 
-def test_the_expander_is_closed_until_a_text_is_in_the_address(small: Translator) -> None:
+def test_the_expander_is_closed_and_stays_open_while_its_text_is_typed(small: Translator) -> None:
     app = opened(part="embedding", kind="encoder")
     assert not app.slider and "Merges so far" not in texts(app)
     assert any("Learn a BPE" in expander.label for expander in app.expander)
-    assert "Merges so far" in texts(learning(TEXT))
-
-
-def test_the_expander_stays_open_while_its_text_is_typed(small: Translator) -> None:
-    app = opened(part="embedding", kind="encoder")
     app.session_state["learn-bpe"] = True
     app.run()
     (box,) = [area for area in app.text_area if area.label == "Text to learn from"]
@@ -55,7 +50,7 @@ def test_the_textbook_example_merge_by_merge(small: Translator) -> None:
     (slider,) = app.slider
     learned = learn_merges(TEXT)
     assert (slider.min, slider.max, slider.value) == (learned.sizes[0], learned.sizes[-1], learned.sizes[FIRST_MERGES])
-    assert ["3", "l + o", "7"] in rows(html_of(app))
+    assert "Merges so far" in texts(app) and ["3", "l + o", "7"] in rows(html_of(app))
     assert f"{slider.value} tokens: 4 special ones, 11 characters and 3 joined pieces" in texts(app)
     slider.set_value(slider.max).run()
     assert "No pair occurs twice any more" in texts(app)

@@ -113,20 +113,13 @@ def test_what_a_head_alone_loses(small: Translator) -> None:
     ]  # fmt: skip
 
 
-def test_the_division_is_told_with_the_heads_own_numbers(small: Translator) -> None:
+def test_the_division_is_told_with_the_heads_own_numbers_and_beside_additive_attention(small: Translator) -> None:
     trace = small.trace("two dogs", target=TARGET)
-    app = opened(look="scaling", kind="encoder", layer="1")
-    assert "d_head is 4, √d_head 2." in texts(app)
-    largest = trace.encoder[0, 0].max(-1).mean()
-    assert f"and {largest:.2f} with it." in texts(app)
-
-
-def test_additive_attention_stands_beside_the_division(small: Translator) -> None:
-    app = opened(look="scaling", kind="encoder", layer="1")
-    app.session_state["additive"] = True
-    keys = len(small.trace("two dogs", target=TARGET).source)
-    wide = {name: row[-1].slope for name, row in by_width(keys, WIDTHS).items()}
-    text = texts(ran(app))
+    query = {"model": "a-small", "text": "two dogs", "target": TARGET, "head": "1"}
+    text = texts(open_page("anatomy", "additive", look="scaling", kind="encoder", layer="1", **query))
+    assert "d_head is 4, √d_head 2." in text
+    assert f"and {trace.encoder[0, 0].max(-1).mean():.2f} with it." in text
+    wide = {name: row[-1].slope for name, row in by_width(len(trace.source), WIDTHS).items()}
     assert f"to {wide['dot product']:.2f}; at 512 it is {wide['divided by √d_k']:.2f} divided" in text
     assert f"and {wide['additive']:.2f} additive." in text
 
@@ -139,8 +132,9 @@ def test_a_row_of_the_embedding_is_a_one_hot_vector_times_the_matrix(small: Tran
     assert "one-hot vector" in text and "Mikolov et al. 2013" in text
 
 
-@pytest.mark.parametrize("look", ["matrices", "heads", "scaling"])
-@pytest.mark.parametrize("kind", ["encoder", "cross"])
+@pytest.mark.parametrize(
+    ("look", "kind"), [("matrices", "encoder"), ("heads", "encoder"), ("heads", "cross"), ("scaling", "cross")]
+)
 def test_a_t5_is_looked_at_too(small: Translator, look: str, kind: str) -> None:
     app = opened(model="t5", look=look, kind=kind)
     if look == "matrices":

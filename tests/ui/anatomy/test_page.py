@@ -1,4 +1,4 @@
-"""An open Anatomy page keeps traces in the cache only; and the view in its address."""
+"""An open Anatomy page keeps traces in the cache only; and the part of the network that a view names."""
 
 from __future__ import annotations
 
@@ -6,44 +6,17 @@ import gc
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
 from headlight import checkpoints
-from headlight.analysis.masks import MASKS
-from headlight.analysis.network import PART_NAMES, NetworkPart, network
+from headlight.analysis.network import NetworkPart, network
 from tests.small import TEXTS, small_checkpoint, small_translator
 from transformer import Trace
 from transformer.translator import Translator
 from ui.anatomy.chosen import choose
-from ui.anatomy.view import LOOKS, MATRICES_OF, AnatomyView
+from ui.anatomy.view import AnatomyView
 from ui.state import cache
 
-numbers = st.none() | st.integers(1, 999)
-views = st.builds(
-    AnatomyView,
-    model=st.none() | st.sampled_from(["en-fr", "de-en"]),
-    text=st.none() | st.text(max_size=50),
-    kind=st.sampled_from(["encoder", "decoder", "cross"]),
-    layer=numbers,
-    head=numbers,
-    part=st.sampled_from(PART_NAMES),
-    query=numbers,
-    key=numbers,
-    stage=st.integers(1, 9),
-    unscaled=st.booleans(),
-    unmasked=st.booleans(),
-    look=st.sampled_from(LOOKS),
-    matrices=st.sampled_from(MATRICES_OF),
-    second=st.none() | st.text(min_size=1, max_size=50),
-    mask=st.sampled_from(["", *MASKS]),
-    cut=st.none() | st.text(max_size=40),
-    learn=st.none() | st.text(max_size=900),
-    vocabulary=st.none() | st.integers(1, 9999),
-    plane=st.none() | st.text(max_size=200),
-    lens=st.just(()) | st.tuples(st.integers(0, 12), st.integers(0, 500)),
-)
 PAGE = Path(__file__).resolve().parents[3] / "pages" / "anatomy.py"
 
 
@@ -70,25 +43,6 @@ def test_only_the_cache_keeps_the_trace_of_an_open_page(shelves: Path) -> None:
 def forget() -> None:
     for values in cache._CACHES:
         values.clear()
-
-
-@given(views)
-def test_a_view_survives_the_address(view: AnatomyView) -> None:
-    assert AnatomyView.from_query(view.to_query()) == view
-
-
-@given(st.dictionaries(st.sampled_from([*AnatomyView.__dataclass_fields__, "other"]), st.text(max_size=30)))
-def test_no_address_is_too_strange(query: dict[str, str]) -> None:
-    view = AnatomyView.from_query(query)
-    assert view.part in PART_NAMES and 1 <= view.stage <= 9 and len(view.lens) in (0, 2)
-
-
-@pytest.mark.parametrize(
-    "query",
-    [{"stage": "0"}, {"stage": "10"}, {"part": "soul"}, {"query": "0"}, {"key": "-3"}, {"lens": "1"}, {"lens": "1,x"}],
-)
-def test_nonsense_is_left_at_the_default(query: dict[str, str]) -> None:
-    assert AnatomyView.from_query(query) == AnatomyView()
 
 
 @pytest.fixture(scope="module")

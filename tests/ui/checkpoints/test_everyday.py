@@ -58,14 +58,3 @@ def test_nothing_in_a_sentence_is_markup() -> None:
     source = r"\<img src=x onerror=alert\(1\)\>"
     assert failed.markdown[0].value == rf":gray[{source}]  " + "\n" + r"**x \# \*\*b\*\* \]\(javascript\:x\)**"
     assert draw_card({"everyday": {"accepted": 0, "of": 1, "failed": "all"}}).expander.len == 0
-
-
-def test_it_is_not_repeated_among_the_facts_of_how_the_model_was_made() -> None:
-    def page(card: dict) -> None:
-        from ui.checkpoints import model
-
-        model._training_facts(card)
-
-    card = {"everyday": {"accepted": 99, "of": 100, "failed": [FAILED]}}
-    assert not AppTest.from_function(page, args=(card,)).run().markdown
-    assert AppTest.from_function(page, args=({**card, "step": 5},)).run().markdown[0].value == "**How it was made**"

@@ -68,5 +68,3 @@ def test_the_view_takes_only_what_makes_sense() -> None:
     query = {"weight": "w" * 999, "ticked": "a,a,b,c", "beside_layer": "-3", "beside_head": "2", "bring": "yes"}
     view = CheckpointsView.from_query(query)
     assert view == CheckpointsView(weight="w" * 300, ticked=("a",), beside_head=2)
-    full = CheckpointsView(model="m", weight="x", ticked=("a", "b"), beside="b", beside_layer=2, bring=True)
-    assert CheckpointsView.from_query(full.to_query()) == full

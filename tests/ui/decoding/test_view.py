@@ -1,64 +1,13 @@
-"""The Decoding page's address: what is written is read back, and nonsense is left at the default."""
+"""The strategies and branches that the Decoding page's view names."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from transformer import ModelConfig, StackConfig
-from transformer.decoding.strategies import STRATEGIES, Decoding, parameters
+from transformer.decoding.strategies import Decoding
 from transformer.taps import Replace, Site, chain
 from ui.decoding.view import Branch, DecodingView
 
 CONFIG = ModelConfig(12, 10, d_model=8, encoder=StackConfig(2, 4, 8), decoder=StackConfig(3, 2, 8))
-
-heads = st.lists(st.tuples(st.integers(1, 9), st.none() | st.integers(1, 9)), max_size=3).map(tuple)
-ids = st.lists(st.integers(0, 9_999), max_size=5).map(tuple)
-branches = st.builds(Branch, ids.filter(bool)) | st.builds(Branch, ids, st.integers(1, 99), heads)
-views = st.builds(
-    DecodingView,
-    strategy=st.sampled_from(list(STRATEGIES)),
-    **{
-        field: st.none() | st.sampled_from([parameter.type(parameter.least), parameter.type(parameter.most)])
-        for field, ((_, parameter), *_) in parameters().items()
-    },
-    step=st.none() | st.integers(1, 99),
-    path=st.lists(st.integers(0, 9_999), max_size=5).map(tuple),
-    pruned=st.booleans(),
-    under=st.sampled_from(["total", "log_prob", "score"]),
-    future=st.booleans(),
-    branches=st.lists(branches, max_size=3, unique=True).map(tuple),
-    reference=st.none() | st.text(max_size=30),
-)
-
-
-@given(views)
-def test_a_view_survives_the_address(view: DecodingView) -> None:
-    assert DecodingView.from_query(view.to_query()) == view
-
-
-def test_the_default_view_has_an_empty_address() -> None:
-    assert DecodingView().to_query() == {}
-
-
-@given(st.dictionaries(st.sampled_from([*DecodingView.__dataclass_fields__, "other"]), st.text(max_size=30)))
-def test_no_address_is_too_strange(query: dict[str, str]) -> None:
-    view = DecodingView.from_query(query)
-    for parameter in STRATEGIES[view.strategy].parameters:
-        value = view.value(parameter)
-        assert value is None or parameter.least <= value <= parameter.most
-    assert len(view.branches) <= 8
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        {"size": "11"}, {"size": "0"}, {"penalty": "nan"}, {"temperature": "0"}, {"top_k": "0"}, {"top_p": "1.01"},
-        {"seed": "-1"}, {"step": "0"}, {"path": "1,x"}, {"under": "sideways"}, {"strategy": "luck"},
-        {"branches": "1.x,~,~x,1~2~3.,"},
-    ],
-)  # fmt: skip
-def test_nonsense_is_left_at_the_default(query: dict[str, str]) -> None:
-    assert DecodingView.from_query(query) == DecodingView()
 
 
 def test_a_strategy_has_only_its_own_settings() -> None:

@@ -1,4 +1,4 @@
-"""What stands behind the Heads page: its address, the corpora that it offers, and measurements under way."""
+"""What stands behind the Heads page: the corpora that it offers, and measurements under way."""
 
 from __future__ import annotations
 
@@ -44,16 +44,6 @@ def model(**card: object) -> Any:
 
 def request(number: int) -> MeasurementRequest:
     return MeasurementRequest("reverse", (1,), ChosenCorpus("reverse"), number)
-
-
-def test_an_address_says_everything_and_nothing_that_makes_no_sense() -> None:
-    view = HeadsView(
-        model="reverse", corpus="copy", pairs=200, measure="next", step=40, only="alignment", layer=2, head=1,
-        columns=("entropy", "next"),
-    )  # fmt: skip
-    assert HeadsView.from_query(view.to_query()) == view
-    query = {"pairs": "17", "measure": "beauty", "step": "-3", "only": "none", "kind": "other", "columns": "beauty,"}
-    assert HeadsView.from_query(query) == HeadsView()
 
 
 def test_a_model_is_measured_on_what_it_was_trained_on_or_what_it_speaks() -> None:
@@ -117,6 +107,8 @@ def test_what_came_with_a_model_is_shown_where_it_is_about_this_model(folder: Pa
     known = MeasurementRequest("small", models.version("small"), ChosenCorpus(str(table)), 200)
     measured = find(known)
     assert measured is not None and measured.atlas.pairs == 3 and measured.when == atlases.today() and measured.by == ""
+    facts = json.loads(file.read_text())  # the page writes the same JSON
+    assert json.loads(body._json(measured, None, known)) == facts | {"checkpoint": "small"}
     shipped = atlases.shipped("small")
     assert shipped is not None and find_history(known) is None  # it has none
     # Beside what the Attention page finds in a sentence.
@@ -125,23 +117,10 @@ def test_what_came_with_a_model_is_shown_where_it_is_about_this_model(folder: Pa
     assert match and over_corpus(atlases.shipped("models/other")) == ""
     assert find(replace(known, pairs=1000)) is None and find(replace(known, chosen=ChosenCorpus("copy"))) is None
     assert find(replace(known, chosen=ChosenCorpus(str(table), is_private=True))) is None
-    facts = json.loads(file.read_text())
     file.write_text(json.dumps(facts | {"edition": facts["edition"] + 1}))
     assert atlases.shipped("small") is None and find(known) is None
     file.write_text(json.dumps(facts | {"heads": 3}))  # nobody's work
     assert find(known) is None
-
-
-def test_the_page_writes_the_json_of_the_command_line(folder: Path) -> None:
-    table, out = folder.parent / "pairs.tsv", folder / atlases.FILE
-    table.write_text("two dogs are running\tune petite fille\n" * 3)
-    command = ["heads", str(folder), "--corpus", str(table), "--pairs", "200", "--sample", "2", "--json", str(out)]
-    assert main(command) == 0
-    known_to = MeasurementRequest("small", models.version("small"), ChosenCorpus(str(table)), 200)
-    measured = find(known_to)
-    assert measured is not None
-    command_json = json.loads(out.read_text())
-    assert json.loads(body._json(measured, None, known_to)) == command_json | {"checkpoint": "small"}
 
 
 SHIPPED = sorted(models.CHECKPOINTS.glob(f"*/{atlases.FILE}"))

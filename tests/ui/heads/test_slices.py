@@ -14,7 +14,7 @@ from headlight.evaluation import Evaluator
 from headlight.slices import SlicedEvaluation, slice_sentences
 from headlight.slices.evaluating import score_slices
 from tests.small import TEXTS, small_checkpoint
-from tests.ui.pages import page_at
+from tests.ui.pages import page_at, texts
 from transformer.yielding import yield_turn
 from ui.heads import slices
 from ui.heads.corpus import ChosenCorpus
@@ -106,10 +106,6 @@ def test_a_measurement_that_is_cancelled_ends() -> None:
 def opened(monkeypatch: pytest.MonkeyPatch, count: int, **query: str) -> AppTest:
     monkeypatch.setattr(slices, "find_slices", lambda wanted: evaluation(1 if wanted.against is None else count))
     return page_at("heads", **{"model": "english-french", "slices": "1", **query}).run()
-
-
-def texts(app: AppTest) -> str:
-    return "\n".join(element.value for element in (*app.caption, *app.markdown))
 
 
 def test_a_sentence_is_one_click_from_attention(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from headlight.teaching.lessons.handout import handout
 from headlight.teaching.lessons.measuring import LessonComputer
 from headlight.teaching.lessons.posing import base, truth
 from headlight.teaching.lessons.reading import read
@@ -68,6 +67,10 @@ def test_the_answer_is_sent_after_the_guess_and_not_before() -> None:
     cell = before["posed"]["picture"]["asked"]
     assert before["told"] is None and set(before["posed"]["picture"]["weights"][cell]) == {None}
     assert not any(shares in message or text in message for message in sent(app))
+    app.session_state[step_part.REVEALED_KEY] = {LESSON_STEP: None}  # shown without a guess, of which nothing is judged
+    app.run()
+    revealed = header(app)["told"]
+    assert revealed["guess"] is None and revealed["judged"] is None and revealed["truth"] == answer
     count = len(answer["answer"])
     app.session_state[step_part.REVEALED_KEY] = {LESSON_STEP: [100.0 / count] * count}
     app.run()
@@ -75,14 +78,6 @@ def test_the_answer_is_sent_after_the_guess_and_not_before() -> None:
     assert shares in message and text in message
     judged = header(app)["told"]["judged"]
     assert judged["overlap"] == judged["evenly"]  # it was shared out evenly
-
-
-def test_shown_without_a_guess_nothing_is_judged() -> None:
-    app = opened(lesson="it", step=LESSON_STEP[1])
-    app.session_state[step_part.REVEALED_KEY] = {LESSON_STEP: None}
-    app.run()
-    revealed = header(app)["told"]
-    assert revealed["guess"] is None and revealed["judged"] is None and revealed["truth"] == the_truth()
 
 
 @pytest.mark.parametrize("guess", [[1], "tired", None, [float("nan")] * 15, {"a": 1}])
@@ -129,11 +124,7 @@ def test_a_link_to_a_lesson_that_is_not_here_shows_those_that_are() -> None:
     assert "no lesson of that name" in app.info[0].value and len(header(app)["lessons"]) == 11
 
 
-def test_a_handout_has_every_step_and_only_the_teachers_has_the_answers() -> None:
-    lesson = read(ROOT / "lessons" / "en" / "it.md")
-    plain, answers = (handout(lesson, shelf.measuring, with_answers) for with_answers in (False, True))
-    assert all(step.title in plain and step.title in answers for step in lesson.steps)
-    assert 'class="answer"' in answers and 'class="answer"' not in plain
+def test_a_lesson_is_offered_on_paper_for_the_class_and_with_the_answers() -> None:
     app = opened(lesson="it")
     app.run()
     assert [button.proto.label for button in app.get("download_button")] == ["For the class", "With the answers"]

@@ -14,6 +14,7 @@ from headlight.analysis.score_positions import SCORE_SCHEMES, score_properties
 from headlight.charts import THEMES
 from tests.small import small_checkpoint, small_t5_checkpoint, small_translator
 from transformer import Translator
+from ui.positions.circle import read_shown
 from ui.positions.codes import Code, Learned, chosen, learned, learned_table, scheme_of, schemes_of, table_difference
 from ui.positions.formula import exponent_lines, filled_in, first_ids, own_number
 from ui.positions.in_scores import in_scores_html
@@ -207,3 +208,12 @@ def test_the_exponent_is_derived_in_three_lines_for_any_base() -> None:
         first, middle, last = exponent_lines(base)
         assert f"{base_text}^{{-2i/d}}" in first and rf"e^{{\ln {base_text}}}" in middle
         assert rf"\frac{{2i}}{{d}}\,\ln {base_text}" in last
+
+
+@pytest.mark.parametrize("sent", [None, {}, {"at": 1, "shift": 2}, {"at": -1, "shift": 2, "pair": 3}, [1, 2, 3]])
+def test_what_the_browser_sends_is_not_trusted(sent: object) -> None:
+    assert read_shown(sent) is None
+
+
+def test_what_makes_sense_is_taken() -> None:
+    assert read_shown({"at": 7, "shift": 500, "pair": 3}) == {"at": 7, "shift": 100, "pair": 3}

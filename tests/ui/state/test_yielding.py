@@ -94,7 +94,7 @@ CASES: dict[str, Callable[[Translator], object]] = {
     "headlight.analysis.why.first_difference": lambda t: why.first_difference(t.model, OTHER, TARGET),
     "headlight.analysis.why.gradient_times_input": lambda t: why.gradient_times_input(t.model, SOURCE, TARGET, STEP),
     "headlight.analysis.why.head_contributions": lambda t: why.head_contributions(t.model, SOURCE, TARGET),
-    "headlight.analysis.why.integrated_steps": lambda t: why.integrated_steps(t.model, SOURCE, TARGET),
+    "headlight.analysis.why.integrated_steps": lambda t: why.integrated_steps(t.model, SOURCE, TARGET[:4]),
     "headlight.analysis.why.measured": lambda t: why.measured(t.model, SOURCE, TARGET),
     "headlight.analysis.why.patching": lambda t: why.patching(t.model, CORRUPTION, why.PARTS),
     "headlight.analysis.why.restored_by": lambda t: why.restored_by(

@@ -90,12 +90,6 @@ def test_a_download_is_a_checkpoint_folder(finished: RunFolder, tmp_path: Path) 
     assert len(list((tmp_path / "first" / "history").iterdir())) == len(list(finished.history.iterdir()))
 
 
-@pytest.mark.parametrize("name", ["", "..", "a/b", "-x", "a b", "x" * 65])
-def test_a_model_needs_a_plain_name(name: str) -> None:
-    with pytest.raises(ValueError, match="is not a valid model name"):
-        models.own_folder(name)
-
-
 def test_a_kept_model_is_one_of_the_users_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The models that ship may be in a read-only folder."""
     monkeypatch.setattr(models, "MODELS", tmp_path)
