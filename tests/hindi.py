@@ -70,9 +70,9 @@ DATIVE_PRONOUNS = set(listed("मुझे आपको उसे हमें �
 
 @cache
 def many() -> list[GoldPair]:
-    """Return 20,000 sentences to count in, generated once for all tests."""
+    """Return 10,000 sentences to count in, generated once for all tests."""
     rng = random.Random(8)
-    return [GRAMMAR.pair(rng) for _ in range(20_000)]
+    return [GRAMMAR.pair(rng) for _ in range(10_000)]
 
 
 class Seen(NamedTuple):

@@ -182,7 +182,7 @@ def test_a_stage_left_out_is_what_the_model_would_do_with_that_row(
 ) -> None:
     """The row by hand; and the model, made to use it in that head, leaves what the later stages say."""
     passed = stream(model, SRC, TGT)
-    for walked in walks(model):
+    for walked in walks(model)[divided + 2 * masked :: 4]:  # a quarter of the rows, others for each stage
         variant = walked.variants[divided, masked]
         scores = adjusted(model, walked, walked.scores) if divided else walked.scores
         seen = walked.visible if masked else np.ones_like(walked.visible)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from headlight.analysis.blocks import blocks, groups, sizes, tensor_title
+from headlight.analysis.blocks import blocks, groups, tensor_title
 from tests.small import small_checkpoint
 from transformer.model import Transformer, count_parameters
 
@@ -72,7 +72,3 @@ def test_any_names_are_taken(sized: dict[str, int]) -> None:
     assert sum(block.parameters for block in all_blocks if block.level == 0) == sum(sized.values())
     assert sorted(name for group in groups(sized) for name in group.names) == sorted(sized)
     assert all(isinstance(tensor_title(name), str) for name in sized)
-
-
-def test_sizes_are_products() -> None:
-    assert sizes({"a": (3, 4), "b": ()}) == {"a": 12, "b": 1}

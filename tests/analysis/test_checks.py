@@ -66,8 +66,7 @@ def test_a_head_changed_twice_is_one_head(model: Transformer, trace_of: Callable
     assert "Rows of the head you changed" in rows.detail
 
 
-@pytest.mark.parametrize("by", [1e-3, -1e-3, float("nan")])
-@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+@pytest.mark.parametrize(("kind", "by"), [("encoder", 1e-3), ("decoder", -1e-3), ("cross", float("nan"))])
 def test_a_row_that_does_not_sum_to_one(model: Transformer, trace: Trace, kind: str, by: float) -> None:
     assert ROWS in failing(changed(trace, kind, (1, 2, 3, 0), by), model)
 
@@ -90,12 +89,6 @@ def test_a_head_made_to_look_ahead_is_no_secret(model: Transformer, trace_of: Ca
     """Rows that a person wrote may look at later tokens; the picture then says so."""
     ahead = Replace(DECODER, 0, ((0.0, 0.0, 0.0, 1.0),))
     assert failing(trace_of(ahead), model, ahead) == {LEAK}
-
-
-def test_what_looks_ahead_in_the_encoder_or_the_source_is_no_leak(model: Transformer, trace: Trace) -> None:
-    assert trace.encoder[..., 0, 5].max() > 0
-    assert trace.cross[..., 0, 5].max() > 0
-    assert not failing(trace, model)
 
 
 def test_a_model_that_trains(model: Transformer, trace: Trace) -> None:

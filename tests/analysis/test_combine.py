@@ -47,11 +47,6 @@ def test_mean_and_max_over_heads() -> None:
     assert_sums_to_one(mean_heads(ENCODER))
 
 
-def test_rollout_of_the_identity_is_the_identity() -> None:
-    identity = np.broadcast_to(np.eye(S), (L, H, S, S))
-    np.testing.assert_array_equal(rollout(identity), np.broadcast_to(np.eye(S), (L, S, S)))
-
-
 def test_rollout_of_uniform_layers() -> None:
     """½ U + ½ I twice: U U = U, so three quarters spread and one quarter stayed."""
     uniform = np.full((2, 1, S, S), 1 / S)
@@ -171,10 +166,6 @@ def test_merged_rows_still_sum_to_one() -> None:
     assert merged.shape == (L, 3, 3, 2)
     assert merged.dtype == np.float32
     assert_sums_to_one(merged)
-
-
-def test_merging_into_single_tokens_changes_nothing() -> None:
-    np.testing.assert_allclose(merge(CROSS, [[i] for i in range(T)], [[i] for i in range(S)]), CROSS, atol=1e-7)
 
 
 @pytest.mark.parametrize("groups", [[[0, 1]], [[0, 1], [1, 2]], [[0, 1, 2, 3]], [[0, 1, 2], []], []])

@@ -18,8 +18,7 @@ def model_with(positions: str, norm: str = "pre") -> Transformer:
     return small_translator(positions=positions, norm=norm).model
 
 
-@pytest.mark.parametrize("norm", ["pre", "post"])
-@pytest.mark.parametrize("positions", ["sinusoidal", "learned", "none"])
+@pytest.mark.parametrize(("positions", "norm"), [("sinusoidal", "pre"), ("learned", "post"), ("none", "pre")])
 def test_with_positions_it_is_the_model_and_without_it_is_one_that_has_none(positions: str, norm: str) -> None:
     model = model_with(positions, norm)
     src = torch.tensor([IDS])

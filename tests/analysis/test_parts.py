@@ -30,9 +30,10 @@ def same(vector: np.ndarray, own: torch.Tensor) -> None:
     np.testing.assert_allclose(vector, own.detach().double().numpy(), atol=1e-5)
 
 
-@pytest.mark.parametrize("positions", ["sinusoidal", "learned", "stored", "none"])
-@pytest.mark.parametrize("scaled", [True, False])
-@pytest.mark.parametrize("normed", [True, False])
+@pytest.mark.parametrize(
+    ("positions", "scaled", "normed"),
+    [("sinusoidal", True, False), ("learned", False, True), ("stored", True, True), ("none", False, False)],
+)
 def test_an_embedding_is_a_row_of_the_table_and_a_place(positions: str, scaled: bool, normed: bool) -> None:
     here = passed(positions=positions, scale_embeddings=scaled, embedding_norm=normed)
     embedding = here.model.decoder.embedding
@@ -50,8 +51,7 @@ def test_an_embedding_is_a_row_of_the_table_and_a_place(positions: str, scaled: 
         assert taken.difference < 1e-6
 
 
-@pytest.mark.parametrize("gated", [True, False])
-@pytest.mark.parametrize("activation", ["relu", "gelu", "silu"])
+@pytest.mark.parametrize(("gated", "activation"), [(True, "gelu"), (False, "relu"), (True, "silu")])
 def test_the_parts_of_a_t5_are_put_together_from_its_weights(gated: bool, activation: str) -> None:
     here = stream(small_t5_checkpoint(gated=gated, activation=activation).model, SRC, TGT)
     layer = here.layer("decoder", 1)
@@ -82,9 +82,10 @@ def test_the_parts_of_a_t5_are_put_together_from_its_weights(gated: bool, activa
         assert list(embedded.vectors) == ["token", "sum"] and embedded.difference == 0
 
 
-@pytest.mark.parametrize("norm", ["pre", "post"])
-@pytest.mark.parametrize("activation", ["relu", "gelu", "silu"])
-@pytest.mark.parametrize("stack", ["encoder", "decoder"])
+@pytest.mark.parametrize(
+    ("norm", "activation", "stack"),
+    [("pre", "relu", "encoder"), ("post", "gelu", "encoder"), ("pre", "silu", "decoder"), ("post", "relu", "decoder")],
+)
 def test_a_feed_forward_network_is_two_maps(norm: str, activation: str, stack: str) -> None:
     here = passed(norm=norm, activation=activation)
     layer = here.layer(stack, 1)

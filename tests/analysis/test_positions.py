@@ -22,14 +22,13 @@ from headlight.analysis.positions import (
     similarity,
     similarity_gap,
     sinusoid,
-    widths_of,
 )
 from transformer.positions import sinusoidal
 
 RANDOM = np.random.default_rng(0).normal(size=(200, 16))
 
 
-@pytest.mark.parametrize(("d_model", "base"), [(2, 10_000.0), (64, 10_000.0), (256, 100.0), (512, 1_000.0)])
+@pytest.mark.parametrize(("d_model", "base"), [(2, 10_000.0), (256, 100.0)])
 def test_the_sinusoid_is_the_table_of_the_model(d_model: int, base: float) -> None:
     mine = encoding("sinusoidal", 3_000, d_model, base)
     assert mine.dtype == np.float64
@@ -101,9 +100,7 @@ def test_steps_add_up_and_keep_lengths() -> None:
     assert rotation(0, 0.3) == pytest.approx(np.eye(2))
 
 
-@pytest.mark.parametrize("base", [10_000.0, 100.0])
-@pytest.mark.parametrize("d_model", [2, 64, 512])
-@pytest.mark.parametrize("k", [0, 1, 5, 100])
+@pytest.mark.parametrize(("k", "d_model", "base"), [(0, 2, 100.0), (1, 512, 10_000.0), (100, 64, 10_000.0)])
 def test_a_step_is_one_rotation_at_ten_thousand_positions(k: int, d_model: int, base: float) -> None:
     assert rotation_residual(k, frequencies(d_model, base), 10_000) < 1e-5
 
@@ -159,7 +156,7 @@ def test_without_positions_all_are_equal() -> None:
     assert math.isnan(measures.step)
 
 
-@pytest.mark.parametrize("d_model", [2, 16, 256])
+@pytest.mark.parametrize("d_model", [2, 256])
 def test_the_sinusoid_has_them_all(d_model: int) -> None:
     measures = measured("sinusoidal", 1_000, d_model)
     assert measures.closest > 1e-5
@@ -198,16 +195,12 @@ def test_a_map_that_fits_anything_tells_nothing(positions: int) -> None:
     assert shift_misfit(waves, waves) < 1e-6
 
 
-def test_a_scheme_is_made_again_and_as_wide_as_it_can_be() -> None:
+def test_a_scheme_is_made_again() -> None:
     again = np.random.default_rng(1).normal(size=RANDOM.shape)
     apart = np.mean(np.linalg.norm(RANDOM - again, axis=1)) / np.mean(np.linalg.norm(RANDOM, axis=1))
     assert properties(RANDOM, None, again).again == pytest.approx(apart) and apart > 1
     assert properties(RANDOM, None, RANDOM).again == 0
     assert properties(RANDOM, None).again is None
-    assert {scheme: widths_of(scheme) for scheme in FORMULAS} == {
-        "sinusoidal": "even", "none": "any", "integer": "fixed", "normalised": "fixed", "binary": "fixed",
-        "sine": "any", "cosine": "any",
-    }  # fmt: skip
 
 
 # ---- the formula, and why it has both functions ----
@@ -252,7 +245,7 @@ def test_one_function_alone_is_half_of_the_sinusoid() -> None:
     assert encoding("cosine", 50, 8) == pytest.approx(both[:, 1::2])
 
 
-@pytest.mark.parametrize("base", [10, 10_000, 1_000_000])
+@pytest.mark.parametrize("base", [10, 10_000])
 def test_what_a_base_does_is_what_its_table_shows(base: float) -> None:
     effects = base_effects(64, base)
     table = encoding("sinusoidal", 300, 64, base)

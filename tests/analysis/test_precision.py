@@ -23,8 +23,10 @@ def test_the_gradients_are_those_of_the_mean_loss(model: Transformer) -> None:
     assert 0 < len(values) <= len(expected) and bool((values != 0).all())
 
 
-@pytest.mark.parametrize("scale", [1.0, LOSS_SCALE, 2.0**50])
-@pytest.mark.parametrize(("dtype", "exponent_bits", "fraction_bits"), [(torch.float16, 5, 10), (torch.bfloat16, 8, 7)])
+@pytest.mark.parametrize(
+    ("scale", "dtype", "exponent_bits", "fraction_bits"),
+    [(1.0, torch.float16, 5, 10), (LOSS_SCALE, torch.float16, 5, 10), (2.0**50, torch.bfloat16, 8, 7)],
+)
 def test_shares_follow_from_the_bits_of_the_type(
     scale: float, dtype: torch.dtype, exponent_bits: int, fraction_bits: int
 ) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from functools import cache
 
 import pytest
 import torch
@@ -20,8 +20,9 @@ SRC = torch.tensor([[5, 6, 4, EOS]])
 WRITABLE = [UNK, EOS, 4, 5]  # of a vocabulary of 6: [PAD] and [SOS] are never written
 
 
+@cache
 @torch.no_grad()
-def next_log_probs(model: Transformer, ids: Sequence[int]) -> Tensor:
+def next_log_probs(model: Transformer, ids: tuple[int, ...]) -> Tensor:
     """log p of each next token after `ids`, by a full pass without a cache: [V]."""
     logits = model(SRC.clamp(max=model.config.source_vocab_size - 1), torch.tensor([[SOS, *ids]]))
     return logits[0, -1].log_softmax(-1)
@@ -33,10 +34,9 @@ def searched(model: Transformer, size: int, alpha: float, longest: int) -> Tree:
     return grow(steps, length_penalty=alpha, bound=longest)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("alpha", [0.0, 0.6, 2.0])
+@pytest.mark.parametrize("alpha", [0.0, 2.0])
 def test_a_beam_as_wide_as_everything_has_the_scores_of_brute_force(alpha: float) -> None:
-    model, longest = network(vocabulary=6), 4
+    model, longest = network(vocabulary=6), 3
     every: dict[tuple[int, ...], float] = {}
     for length in range(1, longest + 1):
         for ids in itertools.product(WRITABLE, repeat=length):
@@ -56,7 +56,7 @@ def test_a_beam_as_wide_as_everything_has_the_scores_of_brute_force(alpha: float
     assert tuple(tree.ids(tree.winner)) == best
 
 
-@pytest.mark.parametrize(("size", "alpha"), [(1, 0.0), (2, 0.6), (3, 1.0), (3, 2.0)])
+@pytest.mark.parametrize(("size", "alpha"), [(1, 0.0), (2, 0.6), (3, 2.0)])
 def test_each_step_considers_what_the_definition_of_a_beam_says(size: int, alpha: float) -> None:
     """Kept and pruned hypotheses come from full passes; the search stops when no live sentence can win."""
     model, longest = network(vocabulary=11, eos_bias=0.0), 9
@@ -108,16 +108,6 @@ def test_nodes_are_found_by_what_they_wrote_and_lead_to_the_best_end() -> None:
         )
     assert tree.end_of(0) == tree.winner
     assert tree.find([EOS, EOS]) is None
-
-
-def test_each_answer_of_the_model_belongs_to_one_node() -> None:
-    model = network()
-    steps = list(beam(model, SRC, 3, max_length=12))
-    tree = grow(steps, length_penalty=0.6, bound=12)
-    asked = {(node.step, row): i for i, node in enumerate(tree.nodes) for row in node.rows}
-    assert len(asked) == sum(len(step.sentences) for step in steps)
-    for (step, row), i in asked.items():
-        assert steps[step].written[row].tolist() == tree.ids(i)
 
 
 def test_greedy_and_sampling_have_one_branch() -> None:

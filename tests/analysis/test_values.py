@@ -35,22 +35,6 @@ def test_every_cell_is_the_norm_of_its_vector(model: Transformer, trace: Trace) 
                     assert norms[h, i, j] == pytest.approx(vector.norm().item(), abs=1e-5)
 
 
-def test_one_key_alone_makes_the_whole_output(model: Transformer) -> None:
-    """Where a source is one token, the lengths are those of what each head adds to the residual path."""
-    site, inputs, given = Site("encoder", 0, "self"), InputRecorder(), []
-    attention = attention_at(model, site)
-    hook = attention.output.register_forward_pre_hook(lambda _, args: given.append(args[0]))
-    with torch.no_grad():
-        model(torch.tensor([[7]]), torch.tensor([[2, 11]]), inputs)
-    hook.remove()
-    norms = value_weighted(np.ones((4, 1, 1), dtype=np.float32), inputs[site], attention)
-    for head in range(4):
-        joined = torch.zeros(24)
-        joined[head * 6 : head * 6 + 6] = given[0][0, 0, head * 6 : head * 6 + 6]
-        added = attention.output(joined) - attention.output.bias
-        assert norms[head, 0, 0] == pytest.approx(added.norm().item(), abs=1e-5)
-
-
 def test_every_kind_in_one_pass(model: Transformer, trace: Trace) -> None:
     norms = value_weighted_patterns(model, trace.source.ids, trace.target.ids)
     patterns, inputs = recorded(model, trace)

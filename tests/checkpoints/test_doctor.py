@@ -10,7 +10,6 @@ from torch import nn
 
 from headlight.importers.doctor import Diagnosis, Family, diagnose, group_families
 from headlight.importers.source import Source, open_source
-from tests.small import small_checkpoint
 from transformer.checkpoint.weights import Refused
 
 TUTORIALS = sorted((Path(__file__).parents[1] / "fixtures" / "tutorial-checkpoints").glob("*/*.pt*"))
@@ -67,13 +66,6 @@ def test_it_sees_what_the_tutorials_are_made_of(path: Path) -> None:
     assert seen["Looks like"] == "an encoder-decoder"
     assert (seen["Layers"], seen["d_model"], seen["d_ff"]) == ("2 and 2", "32", "64")
     assert seen["Vocabularies"] == "53 and 61"
-
-
-def test_it_sees_what_our_own_is_made_of(tmp_path: Path) -> None:
-    model = small_checkpoint().model
-    shapes = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
-    seen = dict(diagnosis(tmp_path, shapes).guesses)
-    assert (seen["Layers"], seen["d_model"], seen["d_ff"]) == ("2 and 3", "16", "24 and 32")
 
 
 D, F, V = 8, 32, 50

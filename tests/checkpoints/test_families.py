@@ -20,24 +20,17 @@ SEPARATE = {**MARIAN_IDS, "share_encoder_decoder_embeddings": False, "decoder_vo
 ODD = {"d_model": 15, "encoder_attention_heads": 3, "decoder_attention_heads": 5}
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "marian": ("marian", {**MARIAN_IDS, "activation_function": "swish", "scale_embedding": True}),
-    "marian, odd width": ("marian", {**MARIAN_IDS, **ODD}),
     "marian, two vocabularies": ("marian", {**SEPARATE, "activation_function": "relu"}),
     "marian, its own output": ("marian", {**SEPARATE, "tie_word_embeddings": False}),
     "bart": ("bart", {"forced_bos": 0}),
-    "bart, its own output": ("bart", {"tie_word_embeddings": False, "scale_embedding": True}),
     "mbart": ("mbart", {"decoder_start_token_id": 30}),
     "mbart-50": ("mbart", {"decoder_start_token_id": 2, "forced_bos": 29, "scale_embedding": True}),
     "plbart": ("plbart", {"decoder_start_token_id": 30}),
     "pegasus": ("pegasus", {"activation_function": "relu", "scale_embedding": True, **ODD}),
     "blenderbot": ("blenderbot", {"forced_bos": 3}),
-    "blenderbot, its own output": ("blenderbot", {"scale_embedding": True, "tie_word_embeddings": False}),
     "blenderbot-small": ("blenderbot-small", {"scale_embedding": True}),
-    "blenderbot-small, its own output": ("blenderbot-small", {"tie_word_embeddings": False}),
     "fsmt": ("fsmt", {"scale_embedding": False}),
-    "fsmt, one vocabulary": ("fsmt", {"tie_word_embeddings": True, "tgt_vocab_size": 32, "vocab_size": 32}),
-    "quick_gelu": ("marian", {**MARIAN_IDS, "activation_function": "quick_gelu"}),
     "m2m100": ("m2m100", {"forced_bos": 29}),
-    "m2m100, not scaled": ("m2m100", {"forced_bos": 28, "scale_embedding": False}),
 }
 
 
@@ -68,12 +61,12 @@ def assert_equal(theirs: Any, folder: Path) -> None:
         assert all(id == config.pad_id for id in row[len(ids) :])
 
 
-@pytest.mark.parametrize("pickled", [False, True], ids=["safetensors", "pickle"])
 @pytest.mark.parametrize("case", CASES)
-def test_logits_and_greedy_output_are_theirs(tmp_path: Path, case: str, pickled: bool) -> None:
+def test_logits_and_greedy_output_are_theirs(tmp_path: Path, case: str) -> None:
+    """From pickles, with all their tensors; the drawn configurations of every family come from safetensors."""
     family, config = CASES[case]
     model = random_model(family, **config)
-    import_model(save(model, tmp_path / "theirs", pickled), tmp_path / "ours")
+    import_model(save(model, tmp_path / "theirs", pickled=True), tmp_path / "ours")
     assert_equal(model, tmp_path / "ours")
 
 

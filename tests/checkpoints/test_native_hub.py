@@ -27,16 +27,6 @@ def files_of(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 
-def run(endpoint: str, tmp_path: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run the command in a process of its own, whose hub is at `endpoint`."""
-    settings = {"HF_ENDPOINT": endpoint, "HF_HOME": str(tmp_path / "home"), "HF_HUB_OFFLINE": "0"}
-    settings["HF_HUB_DISABLE_XET"] = "1"  # this hub takes large files by LFS
-    settings |= variables
-    command = [sys.executable, "-m", "headlight", *arguments]
-    environment = {**os.environ, **settings}
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL)
-
-
 def test_only_the_files_of_the_format_are_fetched_and_serve_without_a_network(endpoint: str) -> None:
     Hub.files["owner/reverse"] = files_of(REVERSE) | {
         "../../x.json": b"{}",
@@ -142,32 +132,49 @@ def test_what_is_no_address_is_refused_at_once(name: str) -> None:
 
 @pytest.mark.slow
 def test_the_command_and_the_library_open_it(tmp_path: Path, endpoint: str) -> None:
+    """In a process of its own, whose hub and cache are those of the environment."""
     Hub.files["owner/reverse"] = files_of(REVERSE)
-    done = run(endpoint, tmp_path, "translate", NAME, "headlight")
-    assert (done.returncode, done.stdout) == (0, "thgildaeh\n"), done.stderr
-    offline = run(nobody_listens(), tmp_path, "describe", NAME, HF_HUB_OFFLINE="1")
-    assert offline.returncode == 0 and "Letters, reversed" in offline.stdout
-    absent = run(endpoint, tmp_path, "translate", "hub:owner/none", "headlight")
-    assert absent.returncode == 1 and "There is no model owner/none on the hub" in absent.stderr
-    assert "Traceback" not in absent.stderr
-    code = f"import headlight; print(headlight.load({NAME!r}).translate('bench').text)"
+    code = f"""
+import headlight
+from headlight.cli.verbs import main
+assert main(["translate", {NAME!r}, "headlight"]) == 0
+assert main(["translate", "hub:owner/none", "headlight"]) == 1
+print(headlight.load({NAME!r}).translate("bench").text)
+"""
     settings = {"HF_ENDPOINT": endpoint, "HF_HOME": str(tmp_path / "home"), "HF_HUB_OFFLINE": "0"}
     command = [sys.executable, "-c", code]
-    loaded = subprocess.run(command, cwd=ROOT, env={**os.environ, **settings}, capture_output=True, text=True)
-    assert loaded.stdout == "hcneb\n", loaded.stderr
+    done = subprocess.run(command, cwd=ROOT, env={**os.environ, **settings}, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "thgildaeh\nhcneb\n"), done.stderr
+    assert "There is no model owner/none on the hub" in done.stderr and "Traceback" not in done.stderr
 
 
-@pytest.mark.slow
-def test_a_push_shows_what_it_uploads_and_waits_for_a_yes(tmp_path: Path, endpoint: str) -> None:
-    arguments = ("push", "reverse", "owner/mine", "--private", "--license", "mit")
-    assert "hf auth login" in run(endpoint, tmp_path, *arguments, "--yes").stderr
-    waiting = run(endpoint, tmp_path, *arguments, HF_TOKEN="hf_x")
-    assert waiting.returncode == 1 and "add --yes" in waiting.stderr
-    assert "owner/mine, private: a new repository" in waiting.stdout and "model.safetensors" in waiting.stdout
-    assert "Terms of the training data: Generated: free of terms." in waiting.stdout
+def test_offline_the_command_opens_what_was_fetched(
+    endpoint: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Hub.files["owner/reverse"] = files_of(REVERSE)
+    checkpoints.fetch(NAME, endpoint)
+    monkeypatch.setattr(constants, "ENDPOINT", nobody_listens())
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    assert main(["describe", NAME]) == 0 and "Letters, reversed" in capsys.readouterr().out
+
+
+def test_a_push_shows_what_it_uploads_and_waits_for_a_yes(
+    tmp_path: Path, endpoint: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["push", "reverse", "owner/mine", "--private", "--license", "mit"]
+    monkeypatch.setattr(constants, "ENDPOINT", endpoint)
+    monkeypatch.setattr(constants, "HF_TOKEN_PATH", str(tmp_path / "none"))
+    monkeypatch.delenv("HF_TOKEN", raising=False)
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    assert main([*arguments, "--yes"]) == 1 and "hf auth login" in capsys.readouterr().err
+    monkeypatch.setenv("HF_TOKEN", "hf_x")
+    assert main(arguments) == 1
+    waiting = capsys.readouterr()
+    assert "add --yes" in waiting.err
+    assert "owner/mine, private: a new repository" in waiting.out and "model.safetensors" in waiting.out
+    assert "Terms of the training data: Generated: free of terms." in waiting.out
     assert not Hub.created and not Hub.commits
-    done = run(endpoint, tmp_path, *arguments, "--yes", HF_TOKEN="hf_x")
-    assert done.returncode == 0 and 'headlight.load("hub:owner/mine")' in done.stdout, done.stderr
+    assert main([*arguments, "--yes"]) == 0 and 'headlight.load("hub:owner/mine")' in capsys.readouterr().out
     assert Hub.tokens == {"Bearer hf_x"} and len(Hub.created) == 1 and Hub.created[0]["visibility"] == "private"
     ((header, files),) = Hub.commits
     assert "parentCommit" not in header

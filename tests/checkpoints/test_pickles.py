@@ -188,28 +188,26 @@ def test_a_storage_that_is_not_there(tmp_path: Path) -> None:
     assert "larger than its data in the file (0 bytes)" in str(refusal(path))
 
 
-def bombs() -> dict[str, bytes]:
-    """Small pickles that would take all memory, or all time."""
-    shared = b"]q\x00(" + b"K\x01" * 10_000 + b"e0"  # a list of many numbers, remembered
-    return {
-        "bytearray": b"\x80\x02cbuiltins\nbytearray\n\x8a\x06" + (10**13).to_bytes(6, "little") + b"\x85R.",
-        "memo": b"\x80\x02]r\xff\xff\xff\x7f.",
-        "copies": b"\x80\x02" + shared + b"ctorch\nSize\nq\x01h\x00\x85R" * 1 + b"h\x01h\x00\x85R0" * 50_000 + b".",
-        "keys": b"\x80\x02)q\x00" + b"h\x00h\x00\x86q\x00" * 200 + b"}h\x00K\x01s.",
-        "of itself": b"\x80\x02ctorch._tensor\n_rebuild_from_type_v2\nq\x00]q\x01(h\x00Nh\x01Ne0h\x00h\x01R.",
-        "instructions": b"\x80\x02" + b"K\x01" * 700_000 + b".",
-        "depth": b"\x80\x02" + b"(" * 1_000_000 + b".",
-        "nested": b"\x80\x02" + b")" + b"\x85" * 200_000 + b".",
-        "long text": b"\x80\x02X\xff\xff\xff\xff.",
-        "digits": b"I" + b"9" * 1_000_000 + b"\n.",
-        "tensors": b"\x80\x02" + view("0", 4, 0, (4,), (1,))[2:-1] * (MAX_TENSORS + 1) + b".",
-    }
+SHARED = b"]q\x00(" + b"K\x01" * 10_000 + b"e0"  # a list of many numbers, remembered
+BOMBS: dict[str, Callable[[], bytes]] = {  # small pickles that would take all memory, or all time
+    "bytearray": lambda: b"\x80\x02cbuiltins\nbytearray\n\x8a\x06" + (10**13).to_bytes(6, "little") + b"\x85R.",
+    "memo": lambda: b"\x80\x02]r\xff\xff\xff\x7f.",
+    "copies": lambda: b"\x80\x02" + SHARED + b"ctorch\nSize\nq\x01h\x00\x85R" * 1 + b"h\x01h\x00\x85R0" * 50_000 + b".",
+    "keys": lambda: b"\x80\x02)q\x00" + b"h\x00h\x00\x86q\x00" * 200 + b"}h\x00K\x01s.",
+    "of itself": lambda: b"\x80\x02ctorch._tensor\n_rebuild_from_type_v2\nq\x00]q\x01(h\x00Nh\x01Ne0h\x00h\x01R.",
+    "instructions": lambda: b"\x80\x02" + b"K\x01" * 700_000 + b".",
+    "depth": lambda: b"\x80\x02" + b"(" * 1_000_000 + b".",
+    "nested": lambda: b"\x80\x02" + b")" + b"\x85" * 200_000 + b".",
+    "long text": lambda: b"\x80\x02X\xff\xff\xff\xff.",
+    "digits": lambda: b"I" + b"9" * 1_000_000 + b"\n.",
+    "tensors": lambda: b"\x80\x02" + view("0", 4, 0, (4,), (1,))[2:-1] * (MAX_TENSORS + 1) + b".",
+}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", list(bombs()))
+@pytest.mark.parametrize("name", BOMBS)
 def test_a_bomb_is_refused(tmp_path: Path, name: str) -> None:
-    (tmp_path / "a.pkl").write_bytes(bombs()[name])
+    (tmp_path / "a.pkl").write_bytes(BOMBS[name]())
     flat_refusal(tmp_path / "a.pkl")
 
 

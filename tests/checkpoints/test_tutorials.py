@@ -142,24 +142,6 @@ def test_a_toy_whose_start_end_and_padding_are_one_id_opens(masks: str, tmp_path
     assert trace.target.ids == [0, 8, 9, 0] and np.isfinite(trace.decoder).all()
 
 
-def test_sizes_are_read_off_the_tensors(imported: tuple[str, Translator]) -> None:
-    name, translator = imported
-    known, config = facts(name), translator.model.config
-    assert (config.encoder.n_layers, config.decoder.n_layers) == (known["layers"], known["layers"])
-    assert (config.d_model, config.encoder.d_ff) == (known["d_model"], known["d_ff"])
-    assert config.decoder.d_ff == known["d_ff"]
-    assert (config.source_vocab_size, config.target_vocab_size) == (known["src_vocab"], known["tgt_vocab"])
-
-
-def test_stored_tables_are_used_as_they_stand(imported: tuple[str, Translator]) -> None:
-    name, translator = imported
-    form = TUTORIALS[name]
-    model = translator.model
-    for stack, table in zip((model.encoder, model.decoder), form.tables, strict=True):
-        assert torch.equal(stack.embedding.positions.table, weights(name)[table][0])
-    assert model.config.max_length == weights(name)[form.tables[0]].shape[1]
-
-
 @pytest.mark.parametrize("changes", [{"heads": 2}, {"heads": 8}, {"pad_id": 5}])
 def test_a_wrong_answer_gives_other_log_probs(tmp_path: Path, changes: dict[str, Any]) -> None:
     import_model(file("nlp7-en-hi"), tmp_path / "model", answers("nlp7-en-hi", **changes))

@@ -5,14 +5,13 @@ import re
 from collections import Counter
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import pytest
 import wordfreq
 
 from headlight.corpora import english
 from headlight.corpora.about import about
-from headlight.corpora.core import DEFAULT_PAIRS, CoreSentences, english_french, german_english
+from headlight.corpora.core import DEFAULT_PAIRS, CoreSentences, english_french
 from headlight.corpora.core.english_french import VOCABULARY
 from headlight.corpora.core.french_clauses import (
     SUBJECTS,
@@ -26,8 +25,7 @@ from headlight.corpora.core.french_clauses import (
     read_verb_phrase,
 )
 from headlight.corpora.core.french_numbers import generated_slots
-from headlight.corpora.core.templates import parse_template
-from headlight.corpora.core.vocabulary import CoreVocabulary, category, folded
+from headlight.corpora.core.vocabulary import category, folded
 from headlight.corpora.corpora import open_corpus, open_parts
 from headlight.corpora.grammars.english_french.french import FiniteTense
 from headlight.corpora.pairs import Pair
@@ -42,22 +40,26 @@ def pairs() -> list[Pair]:
     return list(CoreSentences("en-fr"))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("languages, vocabulary", [("en-fr", VOCABULARY), ("de-en", german_english.VOCABULARY)])
-def test_pairs_are_distinct_repeatable_and_no_sentences_of_the_tests(
-    languages: str, vocabulary: CoreVocabulary[Any, Any]
-) -> None:
-    pairs = list(CoreSentences(languages))
+def assert_distinct_and_untested(pairs: list[Pair], languages: str) -> None:
+    """Check that the pairs are distinct, and that no sentence of the everyday tests is among them."""
     assert len(pairs) == len({pair[1:3] for pair in pairs}) == DEFAULT_PAIRS
-    assert len(list(CoreSentences(languages, 700))) == 700
-    n_covering = sum(1 for _ in vocabulary.covering())
-    assert pairs[: n_covering + 100] == list(islice(CoreSentences(languages), n_covering + 100))
-    other = list(islice(CoreSentences(languages, seed=1), n_covering + 100))
-    assert other[:n_covering] == pairs[:n_covering] and other[n_covering:] != pairs[n_covering : n_covering + 100]
     sources = {folded(pair.source) for pair in pairs}
     tables = [EVERYDAY / f"{name}.tsv" for name in (languages, f"short.{languages}")]
     tested = [row.split("\t")[0] for table in tables for row in table.read_text("utf-8").splitlines()]
     assert len(tested) == 140 and not [text for text in tested if text and folded(text) in sources]
+
+
+def test_pairs_are_distinct_and_no_sentences_of_the_tests(pairs: list[Pair]) -> None:
+    assert_distinct_and_untested(pairs, "en-fr")
+
+
+@pytest.mark.slow
+def test_a_seed_decides_what_follows_the_pairs_of_every_word(pairs: list[Pair]) -> None:
+    assert len(list(CoreSentences("en-fr", 700))) == 700
+    n_covering = sum(1 for _ in VOCABULARY.covering())
+    again, other = (list(islice(CoreSentences("en-fr", seed=seed), n_covering + 100)) for seed in (0, 1))
+    assert again == pairs[: n_covering + 100]
+    assert other[:n_covering] == pairs[:n_covering] and other[n_covering:] != again[n_covering:]
 
 
 def test_the_corpus_opens_by_name() -> None:
@@ -96,10 +98,10 @@ def test_sentences_begin_and_end_alike_on_both_sides(pairs: list[Pair]) -> None:
 
 
 @pytest.mark.slow
-def test_each_word_of_the_lexicon_is_in_ten_pairs() -> None:
+def test_each_word_of_the_lexicon_is_in_ten_pairs(pairs: list[Pair]) -> None:
     counts: Counter[str] = Counter()
-    for source, _ in VOCABULARY.covering():
-        words = re.sub(r"'s\b|[^\w' -]", "", source.casefold()).split()
+    for pair in pairs:
+        words = re.sub(r"'s\b|[^\w' -]", "", pair.source.casefold()).split()
         phrases = {" ".join(words[start : start + n]) for n in (1, 2, 3, 4) for start in range(len(words))}
         counts.update(phrases)
     for name, entries in VOCABULARY.lexicon.items():
@@ -119,10 +121,13 @@ RARE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("word", RARE)
-def test_rare_words_are_in_ten_pairs_in_the_right_sense(word: str, pairs: list[Pair]) -> None:
-    targets = [pair.target.casefold() for pair in pairs if word in wordfreq.tokenize(pair.source, "en")]
-    assert sum(RARE[word] in target for target in targets) >= 10
+def test_rare_words_are_in_ten_pairs_in_the_right_sense(pairs: list[Pair]) -> None:
+    counts: Counter[str] = Counter()
+    for pair in pairs:
+        target = pair.target.casefold()
+        if right := [word for word, french in RARE.items() if french in target and word in pair.source.casefold()]:
+            counts.update(set(right) & set(wordfreq.tokenize(pair.source, "en")))
+    assert [word for word in RARE if counts[word] < 10] == []
 
 
 def test_exceptions_are_frequent_words_and_no_others() -> None:
@@ -147,10 +152,7 @@ def fill(frame: str, **words: str) -> tuple[str, str]:
     [
         ("I live in [country]", {"country": "France"}, "I live in France.", "J'habite en France."),
         ("I live in [country]", {"country": "Japan"}, "I live in Japan.", "J'habite au Japon."),
-        ("I live in [country]", {"country": "Iran"}, "I live in Iran.", "J'habite en Iran."),
         ("I live in [country]", {"country": "Cuba"}, "I live in Cuba.", "J'habite à Cuba."),
-        ("I live in [country]", {"country": "Israel"}, "I live in Israel.", "J'habite en Israël."),
-        ("I live in [country]", {"country": "Wales"}, "I live in Wales.", "J'habite au pays de Galles."),
         ("I received a letter from [country]", {"country": "the United States"},
          "I received a letter from the United States.", "J'ai reçu une lettre des États-Unis."),
         ("I received a letter from [country]", {"country": "Italy"},
@@ -162,14 +164,9 @@ def fill(frame: str, **words: str) -> tuple[str, str]:
         ("It's [time].", {"time": "half past seven"}, "It's half past seven.", "Il est sept heures et demie."),
         ("It's [time].", {"time": "half past twelve"}, "It's half past twelve.", "Il est midi et demi."),
         ("It's [time].", {"time": "a quarter to twelve"}, "It's a quarter to twelve.", "Il est midi moins le quart."),
-        ("It's [time].", {"time": "one o'clock"}, "It's one o'clock.", "Il est une heure."),
         ("It's [time].", {"time": "twenty to nine"}, "It's twenty to nine.", "Il est neuf heures moins vingt."),
         ("It's [time].", {"time": "6:45"}, "It's 6:45.", "Il est 6 h 45."),
-        ("I get up at [time]", {"time": "eight o'clock"}, "I get up at eight o'clock.", "Je me lève à huit heures."),
-        ("I'm [number] years old", {"number": "eighty"}, "I'm eighty years old.", "J'ai quatre-vingts ans."),
         ("I'm [number] years old", {"number": "71"}, "I'm 71 years old.", "J'ai 71 ans."),
-        ("I bought [a color clothes]", {"color": "white", "clothes": "dress"},
-         "I bought a white dress.", "J'ai acheté une robe blanche."),
         ("I bought [a color clothes]", {"color": "brown", "clothes": "skirt"},
          "I bought a brown skirt.", "J'ai acheté une jupe marron."),
         ("I need [a quality clothes]", {"quality": "old", "clothes": "scarf"},
@@ -178,24 +175,17 @@ def fill(frame: str, **words: str) -> tuple[str, str]:
          "I can see a beautiful bird in the picture.", "Je vois un bel oiseau sur l'image."),
         ("There are many [animal+]", {"animal": "hedgehog"},
          "There are many hedgehogs in this country.", "Il y a beaucoup de hérissons dans ce pays."),
-        ("Are you afraid of [animal+]", {"animal": "horse"},
-         "Are you afraid of horses?", "Est-ce que tu as peur des chevaux ?"),
         ("There isn't [a animal]", {"animal": "elephant"},
          "There isn't an elephant in the garden.", "Il n'y a pas d'éléphant dans le jardin."),
-        ("We don't have any [food]", {"food": "bread"}, "We don't have any bread.", "Nous n'avons pas de pain."),
         ("Do you want some [food]", {"food": "salad"}, "Do you want some salad?", "Est-ce que tu veux de la salade ?"),
         ("I'm drinking [drink]", {"drink": "water"}, "I'm drinking water.", "Je bois de l'eau."),
-        ("He drank all [the drink]", {"drink": "beer"}, "He drank all the beer.", "Il a bu toute la bière."),
-        ("Which [thing]", {"thing": "letter"}, "Which letter do you want?", "Quelle lettre est-ce que tu veux ?"),
         ("Give me [the thing]", {"thing": "umbrella"},
          "Give me the umbrella, please.", "Donne-moi le parapluie, s'il te plaît."),
         ("[girl] is [taller] than [boy]", {"girl": "Anna", "taller": "lazier", "boy": "Hugo"},
          "Anna is lazier than Hugo.", "Anna est plus paresseuse que Hugo."),
         ("My [relative] is a [job]", {"relative": "aunt", "job": "farmer"},
          "My aunt is a farmer.", "Ma tante est agricultrice."),
-        ("My parents are [nation]", {"nation": "Turkish"}, "My parents are Turkish.", "Mes parents sont turcs."),
         ("My [body] hurts", {"body": "ear"}, "My ear hurts.", "J'ai mal à l'oreille."),
-        ("Our [subject] teacher", {"subject": "history"}, None, None),
         ("We're going to [country] in [season]", {"country": "the Netherlands", "season": "spring"},
          "We're going to the Netherlands in spring.", "Nous allons aux Pays-Bas au printemps."),
         ("I work from [day]", {"day": "Monday", "day2": "Friday"},
@@ -206,12 +196,8 @@ def fill(frame: str, **words: str) -> tuple[str, str]:
          "My black shoes are expensive.", "Mes chaussures noires sont chères."),
     ],
 )  # fmt: skip
-def test_frames_agree(frame: str, words: dict[str, str], source: str | None, target: str | None) -> None:
-    pair = fill(frame, **words)
-    if source is None:
-        assert pair[0].startswith("Our history teacher is ") and pair[1].startswith("Notre professeur d'histoire est ")
-    else:
-        assert pair == (source, target)
+def test_frames_agree(frame: str, words: dict[str, str], source: str, target: str) -> None:
+    assert fill(frame, **words) == (source, target)
 
 
 def test_clauses_are_conjugated_negated_and_agree() -> None:
@@ -264,8 +250,3 @@ def test_conjugation(verb: str, tense: FiniteTense, person: str, form: str) -> N
 def test_all_verb_phrases_have_a_conjugation() -> None:
     for phrase in VOCABULARY.verb_phrases:
         assert phrase.verb.endswith("er") or conjugate(phrase.verb, "present", "nous").endswith(("ons", "tes", "mes"))
-
-
-def test_a_template_with_groups_of_different_sizes_is_refused() -> None:
-    with pytest.raises(ValueError, match="Group a has 2 and 3 alternatives"):
-        parse_template("{A/B} = {A/B/C}")

@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from headlight.corpora import english
-from headlight.corpora.core import german_clauses, german_english
+from headlight.corpora.core import CoreSentences, german_clauses, german_english
 from headlight.corpora.core.german import GermanNoun, GermanVerb, decline, split_verb
 from headlight.corpora.core.german_clauses import SUBJECTS, make_clause, read_verb_phrase
 from headlight.corpora.core.german_english import VOCABULARY
 from headlight.corpora.core.german_numbers import clock_times
 from headlight.corpora.core.templates import parse_template
+from headlight.corpora.pairs import Pair
+from tests.data.test_core import assert_distinct_and_untested
 
 SUBJECT = {subject.german: subject for subject in SUBJECTS}
 
@@ -33,47 +35,48 @@ class Chooser(random.Random):
 
 
 @pytest.fixture(scope="module")
-def covering() -> list[tuple[str, str]]:
-    return list(VOCABULARY.covering())
+def pairs() -> list[Pair]:
+    return list(CoreSentences("de-en"))
+
+
+def test_pairs_are_distinct_and_no_sentences_of_the_tests(pairs):
+    assert_distinct_and_untested(pairs, "de-en")
 
 
 @pytest.mark.slow
-def test_each_word_of_the_lexicon_is_in_ten_pairs(covering):
-    counts = Counter(word for source, _ in covering for word in set(re.findall(r"[^\W\d_]+", source.casefold())))
+def test_each_word_of_the_lexicon_is_in_ten_pairs(pairs):
+    counts = Counter(word for pair in pairs for word in set(re.findall(r"[^\W\d_]+", pair.source.casefold())))
+    beginnings: Counter[str] = Counter()  # adjectives stand with an ending, nouns of some frames in the plural
+    for form, count in counts.items():
+        beginnings.update({plain(form[:length]): count for length in range(1, len(form) + 1)})
     words = [word for name, words in VOCABULARY.lexicon.items() if name not in VOCABULARY.generated for word in words]
     for entry in words:
         for part in re.findall(r"[^\W\d_]+", entry.german.casefold()):
-            # Adjectives stand with an ending, nouns of some frames in the plural.
-            forms = [count for form, count in counts.items() if _same_word(form, part)]
-            assert sum(forms) >= 10, entry
+            inflected = {"teuer": "teur", "hoch": "hoh"}.get(part, "")
+            assert beginnings[plain(part)] + beginnings[inflected] >= 10, entry
 
 
-def _same_word(form: str, word: str) -> bool:
-    plain = word.translate(str.maketrans("äöü", "aou"))
-    stem = {"teuer": "teur", "hoch": "hoh"}.get(word, word)
-    return form.startswith((word, stem)) or form.translate(str.maketrans("äöü", "aou")).startswith(plain)
+def plain(word: str) -> str:
+    return word.translate(str.maketrans("äöü", "aou"))
 
 
-@pytest.mark.parametrize(
-    "word",
-    ["insbesondere", "beispielsweise", "jeweiligen", "somit", "zudem", "nämlich", "anschließend", "möglichst", "kriegt"]
-    + ["hamburg", "köln", "wien", "österreichischen", "gestaltung", "umsetzung", "verlauf", "schriften", "frühjahr"],
-)
-def test_rare_words_are_in_ten_pairs(covering, word: str):
-    pairs = [source for source, _ in covering if word in re.findall(r"\w+", source.lower())]
-    assert len(pairs) >= 10
+def test_rare_words_are_in_ten_pairs(pairs):
+    counts = Counter(word for pair in pairs for word in set(re.findall(r"\w+", pair.source.lower())))
+    rare = ["insbesondere", "beispielsweise", "jeweiligen", "somit", "zudem", "nämlich", "anschließend", "möglichst"]
+    rare += ["hamburg", "köln", "wien", "österreichischen", "gestaltung", "umsetzung", "verlauf", "schriften"]
+    assert [word for word in (*rare, "kriegt", "frühjahr") if counts[word] < 10] == []
 
 
-def test_pairs_are_clean(covering):
-    rng = random.Random(3)
-    pairs = [*covering, *(VOCABULARY.random_pair(rng) for _ in range(5_000))]
+def test_pairs_are_clean(pairs):
     for pair in pairs:
-        for text in pair:
+        for text in pair[1:3]:
             assert text == text.strip() and text[0] == text[0].upper(), pair
             assert not re.search(r"[\[\]{}@|’“”]|  | [.,!?]|[.,!?]{2}(?<!\.\.)", text), pair
             assert text.endswith((".", "!", "?")), pair
     assert not [
-        target for _, target in pairs if re.search(r"\ba (?!euro|Euro|one)[aeioAEIO]\w|\ban [^aeiouhAEIO8\d]", target)
+        pair.target
+        for pair in pairs
+        if re.search(r"\ba (?!euro|Euro|one)[aeioAEIO]\w|\ban [^aeiouhAEIO8\d]", pair.target)
     ]
 
 
@@ -85,29 +88,20 @@ def test_pairs_are_clean(covering):
          ("Sie trägt heute einen orangen Hut.", "She is wearing an orange hat today.")),
         ("Die Frau mit [dem", "grün Jacke",
          ("Die Frau mit der grünen Jacke ist meine Lehrerin.", "The woman with the green jacket is my teacher.")),
-        ("Wie gefällt dir", "blau Kleid", ("Wie gefällt dir mein blaues Kleid?", "How do you like my blue dress?")),
-        ("Was kostet [dieser", "weiß Mantel",
-         ("Was kostet dieser weiße Mantel?", "How much is this white coat?")),
         ("Ich brauche [keinen", "teuer Tasche",
          ("Ich brauche keine teure Tasche.", "I don't need an expensive bag.")),
         ("Ich gebe [dem size", "klein Affe", ("Ich gebe dem kleinen Affen Wasser.", "I give the small monkey water.")),
         ("Hast du Angst vor", "Vogel", ("Hast du Angst vor Vögeln?", "Are you afraid of birds?")),
-        ("Wie komme ich zu", "Bahnhof", ("Wie komme ich zum Bahnhof?", "How do I get to the train station?")),
         ("Wie komme ich zu", "Post", ("Wie komme ich zur Post?", "How do I get to the post office?")),
         ("Geh bitte in [den", "Wohnzimmer", ("Geh bitte ins Wohnzimmer!", "Please go into the living room!")),
-        ("Die Kinder sind nicht in", "Garten",
-         ("Die Kinder sind nicht im Garten.", "The children are not in the garden.")),
         ("Ich habe [meinem person] einen", "Nachbar",
          ("Ich habe meinem Nachbarn einen Brief geschrieben.", "I wrote my neighbor a letter.")),
-        ("Ist das [euer", "Tante", ("Ist das eure Tante?", "Is that your aunt?")),
         ("Wir fahren im [month]", "Juli Schweiz",
          ("Wir fahren im Juli in die Schweiz.", "We're going to Switzerland in July.")),
-        ("Sie kommt aus", "Türkei", ("Sie kommt aus der Türkei.", "She comes from Turkey.")),
         ("Ich war noch nie in", "USA",
          ("Ich war noch nie in den USA.", "I have never been to the United States.")),
         ("Er ist gestern", "Polen", ("Er ist gestern nach Polen geflogen.", "He flew to Poland yesterday.")),
         ("Ich bin [nom profession]", "Arzt", ("Ich bin Arzt.", "I am a doctor.")),
-        ("Meine Mutter ist", "Ingenieurin", ("Meine Mutter ist Ingenieurin.", "My mother is an engineer.")),
         ("Der Zug nach", "Wien halb|neun",
          ("Der Zug nach Wien fährt um halb neun ab.", "The train to Vienna leaves at half past eight.")),
         ("Ich lerne seit", "drei Russisch",

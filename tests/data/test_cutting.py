@@ -50,10 +50,6 @@ def test_merging_ends_where_the_shipped_tokenizer_ends(path: Path) -> None:
             Merges(tokenizer)
 
 
-def test_some_shipped_tokenizers_are_bpe() -> None:
-    assert sum(has_merges(load_tokenizer(path)) for path in SHIPPED) >= 4
-
-
 def trained(model: models.Model, trainer: trainers.Trainer) -> Tokenizer:
     inner = tokenizers.Tokenizer(model)
     inner.pre_tokenizer = pre_tokenizers.Whitespace()

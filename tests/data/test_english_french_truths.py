@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from headlight.corpora.gold import GoldCorpus, GoldPair, split_words
-from headlight.corpora.grammars.english_french import EnglishFrench, reasons, sentences
+from headlight.corpora.grammars.english_french import EnglishFrench, reasons
 from headlight.corpora.grammars.english_french.lexicon import NOUNS
 from tests.french import BOTH_NUMBERS, NOUN, Agreement, many, tokens
 from tests.grammar_samples import as_text, listed
@@ -24,12 +24,12 @@ def pairs() -> list[GoldPair]:
 @pytest.fixture(scope="module")
 def by_meaning() -> list[GoldPair]:
     rng = random.Random("meaning")
-    return [reasons.by_meaning(rng) for _ in range(6_000)]
+    return [reasons.by_meaning(rng) for _ in range(4_000)]
 
 
 @pytest.mark.slow
 def test_every_word_is_aligned(pairs: list[GoldPair]) -> None:
-    for pair in pairs[:6000]:
+    for pair in pairs[:2000]:
         source, target = split_words(pair.source), split_words(pair.target)
         assert list(pair.links) == sorted(set(pair.links))
         assert {here for here, _ in pair.links} == set(range(len(source))), pair
@@ -49,7 +49,7 @@ def test_nouns_are_aligned_with_their_translations(pairs: list[GoldPair]) -> Non
         for noun in NOUNS
         for form in (noun.english, noun.english_plural)
     }
-    for pair in pairs[:5000]:
+    for pair in pairs[:2000]:
         source, target = (split_words(text.lower()) for text in (pair.source, pair.target))
         nouns = set(translations) - {"watch", "watches", "light", "play", "saw", "fish"}  # which are also verbs
         for here, word in enumerate(source):
@@ -60,7 +60,7 @@ def test_nouns_are_aligned_with_their_translations(pairs: list[GoldPair]) -> Non
 @pytest.mark.slow
 def test_pronouns_show_the_gender_of_what_they_stand_for(pairs: list[GoldPair]) -> None:
     shown = Counter[str]()
-    for pair in pairs[:10_000]:
+    for pair in pairs:
         source, target = split_words(pair.source), split_words(pair.target.lower())
         for each in pair.pronouns:
             assert source[each.word] in ("it", "he", "she", "they", "him", "her", "them")
@@ -168,10 +168,3 @@ def test_every_construction_is_written(pairs: list[GoldPair]) -> None:
 def test_the_sample_for_readers_is_what_the_grammar_writes() -> None:
     pairs = GoldCorpus(EnglishFrench(), "test", 200).gold()
     assert SAMPLE.read_text(encoding="utf-8") == as_text(pairs), f"write {SAMPLE.name} again, and read it"
-
-
-def test_sentences_of_every_kind_are_in_the_sample() -> None:
-    text = SAMPLE.read_text(encoding="utf-8")
-    assert text.count("\n\n") + 1 == 200
-    assert text.count(" is ") > 80 and "shown by elle" in text and "shown by il" in text
-    assert sentences.DEGREES == reasons.DEGREES

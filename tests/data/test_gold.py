@@ -62,7 +62,7 @@ def test_words_of_a_text(text: str, expected: list[str]) -> None:
 @grammars
 @pytest.mark.parametrize("kind", ["bpe", "words", "characters"])
 def test_words_are_what_tokenizers_group(grammar: str, kind: TokenizerKind) -> None:
-    pairs = trained_on(grammar)[:150]
+    pairs = trained_on(grammar)[:100]
     texts = [text for pair in pairs for text in (pair.source, pair.target)]
     tokenizer = Tokenizer.train(texts, kind, 500 if kind == "bpe" else 3000, min_frequency=1)
     for text in texts:
@@ -121,7 +121,10 @@ def test_a_right_translation_shows_every_pronoun(grammar: str) -> None:
 
 
 def test_a_held_out_combination_is_in_no_other_split() -> None:
-    sources = {split: {pair.source for pair in GoldCorpus(Letters(), split, 15).gold()} for split in SPLITS}
+    listed = {split: [pair.source for pair in GoldCorpus(Letters(), split, 15).gold()] for split in SPLITS}
+    sources = {split: set(texts) for split, texts in listed.items()}
+    for split in SPLITS[1:]:  # of the few that there are, none is tested twice
+        assert len(sources[split]) == len(listed[split]) == 15
     sources["train"] = {pair.source for pair in GoldCorpus(Letters(), "train", 10_000).gold()}
     assert all(not one & other for one, other in combinations(sources.values(), 2))
     everything = [(f"{chr(ord('A') + letter)} {number}", f"{number}.{chr(ord('A') + letter)}")
@@ -167,7 +170,7 @@ def test_one_source_has_one_target_of_few_words_in_a_million_sentences(
 @pytest.mark.slow
 @grammars
 def test_splits_share_no_sentence_whatever_their_seeds(grammar: str) -> None:
-    sizes = (500, 30, 30, 30)
+    sizes = (300, 8, 8, 8)
     sentences = [
         {
             text
@@ -181,18 +184,11 @@ def test_splits_share_no_sentence_whatever_their_seeds(grammar: str) -> None:
     assert all(not one & other for one, other in combinations(sentences, 2))
 
 
-@grammars
-@pytest.mark.parametrize("split", SPLITS[1:])
-def test_no_sentence_is_tested_twice(grammar: str, split: str) -> None:
-    sources = [pair.source for pair in GoldCorpus(GRAMMARS[grammar], split, 100).gold()]
-    assert len(sources) == len(set(sources)) == 100
-
-
 @pytest.mark.slow
 @grammars
 def test_training_knows_the_parts_of_what_is_held_out(grammar: str) -> None:
     train = {name for pair in trained_on(grammar) for name in pair.combinations}
-    tested = list(GoldCorpus(GRAMMARS[grammar], "combinations", 400).gold())
+    tested = list(GoldCorpus(GRAMMARS[grammar], "combinations", 150).gold())
     held = {name for pair in tested for name in pair.combinations if is_held_out(name)}
     assert len(held) > 20 and not held & train
     parts = {(kind, part) for kind, *both in map(parts_of, train) for part in enumerate(both)}
@@ -213,8 +209,8 @@ def parts_of(combination: str) -> list[str]:
 def test_memory_is_flat(grammar: str) -> None:
     corpus = GoldCorpus(GRAMMARS[grammar], size=10**9)
     peaks = []
-    list(islice(corpus, 1000))  # fills the caches of the lexicon
-    for size in (100, 1000):
+    list(islice(corpus, 500))  # fills the caches of the lexicon
+    for size in (50, 500):
         tracemalloc.start()
         for _ in islice(corpus, size):
             pass

@@ -26,11 +26,6 @@ def letters_and_digits(text: str) -> str:
     return "".join(character for character in decomposed if character.isalnum())
 
 
-def test_the_letters_and_digits_of_a_sentence() -> None:
-    assert letters_and_digits("  Où est-ce que l’été COMMENCE ?") == "ouestcequeletecommence"
-    assert letters_and_digits("i dont know") == letters_and_digits("I don't know.")
-
-
 def test_there_is_a_book_and_something_to_keep_out_of_it() -> None:
     assert "en-fr" in {book.stem for book in BOOKS}
     assert {"en-fr", "short.en-fr"} <= {table.stem for table in EVERYDAY}

@@ -19,7 +19,6 @@ from headlight.corpora.slot_words import (
     german_surnames,
     held_out_slots,
     read_slot_words,
-    with_elision,
     with_made_up_names,
 )
 from headlight.corpora.slots import Replacer, Slots, slot_languages
@@ -131,21 +130,6 @@ def test_number_words_become_the_same_number() -> None:
 )
 def test_what_is_in_doubt_is_left_alone(languages: str, source: str, target: str) -> None:
     assert set(replaced(source, target, languages)) == {(source, target)}
-
-
-@pytest.mark.parametrize(
-    "before, name, after",
-    [
-        ("le chien de ", "Anna", "le chien d'"),
-        ("le chien d'", "Tom", "le chien de "),
-        ("Je crois qu'", "Tom", "Je crois que "),
-        ("Que ", "Éric", "Qu'"),
-        ("avec ", "Anna", "avec "),
-        ("s'", "Tom", "s'"),
-    ],
-)
-def test_french_words_are_elided_before_vowels(before: str, name: str, after: str) -> None:
-    assert with_elision(before, name) == after
 
 
 def corpus() -> Pairs:

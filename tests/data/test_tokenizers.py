@@ -26,16 +26,16 @@ from transformer.tokenizers import (
 )
 
 KINDS: tuple[TokenizerKind, ...] = get_args(TokenizerKind)
-SENTENCES = {
-    "English": "Don't touch the 3.14 (or \"so\") well-known things — it's 50% off, isn't it?",
-    "French": "L'homme n'a pas dit : « Où est l'œuf ? » à Noël, aujourd'hui.",
-    "German": "Ein Mädchen hält ein Eis, Straße für Straße; „schön“, sagte es.",
-    "Hindi": "लड़की बेंच पर बैठी है और किताब पढ़ रही है। क्‍ष ज्ञान",
-    "Arabic": "تجلس الفتاة على المقعد، وتقرأ كِتَابًا؟ لماذا؟",
-    "Chinese": "一个小女孩坐在长椅上。她在看书！",
-    "Thai": "เด็กผู้หญิงนั่งอยู่บนม้านั่ง",
-    "emoji": "I 👩‍👧 you 😀😀 !",
-}
+SENTENCES = [
+    "Don't touch the 3.14 (or \"so\") well-known things — it's 50% off, isn't it?",
+    "L'homme n'a pas dit : « Où est l'œuf ? » à Noël, aujourd'hui.",
+    "Ein Mädchen hält ein Eis, Straße für Straße; „schön“, sagte es.",
+    "लड़की बेंच पर बैठी है और किताब पढ़ रही है। क्‍ष ज्ञान",
+    "تجلس الفتاة على المقعد، وتقرأ كِتَابًا؟ لماذا؟",
+    "一个小女孩坐在长椅上。她在看书！",
+    "เด็กผู้หญิงนั่งอยู่บนม้านั่ง",
+    "I 👩‍👧 you 😀😀 !",
+]
 ENGLISH = ["A little girl is sitting on a bench.", "A man is walking.", "The girls walked, talking."] * 3
 
 
@@ -44,12 +44,12 @@ def spaced(text: str) -> str:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("text", SENTENCES.values(), ids=SENTENCES)
-def test_every_script_comes_back(kind: TokenizerKind, text: str) -> None:
-    tokenizer = Tokenizer.train(SENTENCES.values(), kind, 2000, min_frequency=1)
-    ids = tokenizer.encode(text)
-    assert tokenizer.unk_id not in ids
-    assert tokenizer.decode(ids) == spaced(text)
+def test_every_script_comes_back(kind: TokenizerKind) -> None:
+    tokenizer = Tokenizer.train(SENTENCES, kind, 2000, min_frequency=1)
+    for text in SENTENCES:
+        ids = tokenizer.encode(text)
+        assert tokenizer.unk_id not in ids
+        assert tokenizer.decode(ids) == spaced(text)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -90,12 +90,12 @@ def test_what_was_never_seen_is_unknown_and_left_out_of_the_text(kind: Tokenizer
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("special", SPECIALS)
-def test_special_tokens_in_a_text_are_text(kind: TokenizerKind, special: str) -> None:
-    tokenizer = Tokenizer.train([f"a {special} b {special}"], kind, 100, min_frequency=1)
-    ids = tokenizer.encode(f"a {special} b {special}")
+def test_special_tokens_in_a_text_are_text(kind: TokenizerKind) -> None:
+    text = f"a {' b '.join(SPECIALS)}"
+    tokenizer = Tokenizer.train([text], kind, 100, min_frequency=1)
+    ids = tokenizer.encode(text)
     assert not set(ids) & set(range(4))
-    assert tokenizer.decode(ids) == f"a {special} b {special}"
+    assert tokenizer.decode(ids) == text
 
 
 def test_special_tokens_of_a_foreign_tokenizer_are_never_read_out_of_a_text() -> None:
@@ -126,9 +126,8 @@ def test_vocabulary_keeps_its_size_when_there_are_more_characters(kind: Tokenize
 
 
 def test_batch_is_each_text_alone_and_training_again_gives_the_same() -> None:
-    texts = list(SENTENCES.values())
-    tokenizer, again = (Tokenizer.train(texts, "bpe", 300, min_frequency=1) for _ in range(2))
-    assert tokenizer.encode_batch(texts) == [again.encode(text) for text in texts]
+    tokenizer, again = (Tokenizer.train(SENTENCES, "bpe", 300, min_frequency=1) for _ in range(2))
+    assert tokenizer.encode_batch(SENTENCES) == [again.encode(text) for text in SENTENCES]
     assert tokenizer.inner.to_str() == again.inner.to_str()
 
 
@@ -198,14 +197,6 @@ def test_word_groups_of_words_and_characters() -> None:
     assert word_groups(["[SOS]", "girl", "s", "."]) == [[0], [1], [2], [3]]
     assert word_groups([*"hi you!", "[EOS]"]) == [[0, 1], [2, 3, 4, 5], [6], [7]]
     assert word_groups([]) == []
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_word_groups_of_a_sentence_are_its_words(kind: TokenizerKind) -> None:
-    tokenizer = ENGLISH_TOKENIZERS[kind]
-    pieces = [tokenizer.piece(id) for id in tokenizer.encode("A little girl is talking.")]
-    words = ["".join(pieces[index] for index in group).strip("▁ ") for group in word_groups(pieces)]
-    assert words == ["A", "little", "girl", "is", "talking", "."]
 
 
 @given(st.lists(st.sampled_from(["a", "the", "a₁", "a₂", "[PAD]", "."])))
@@ -318,11 +309,6 @@ def test_a_large_vocabulary_reads_and_writes_what_it_never_saw_in_bytes() -> Non
         assert tokenizer.decode(ids) == text
     names = [tokenizer.piece(id) for id in tokenizer.encode("猫")]
     assert names == ["▁", "<0xE7>", "<0x8C>", "<0xAB>"]
-
-
-def test_a_small_vocabulary_has_no_room_for_bytes() -> None:
-    tokenizer = Tokenizer.train(["the cat sat on the mat"] * 3, "bpe", 60)
-    assert tokenizer.unk_id in tokenizer.encode("猫")
 
 
 CLIMATE = "Climate change, humanity!"

@@ -46,9 +46,9 @@ def diverse_by_hand(
     return found
 
 
-@pytest.mark.parametrize("prefix", [[], [5, 4]])
 @pytest.mark.parametrize(
-    ("sizes", "diversity", "alpha"), [([2, 2, 2], 0.5, 0.6), ([3, 2], 2.0, 1.0), ([1, 1, 1, 1], 0.9, 0.0)]
+    ("sizes", "diversity", "alpha", "prefix"),
+    [([2, 2, 2], 0.5, 0.6, []), ([3, 2], 2.0, 1.0, [5, 4]), ([1, 1, 1, 1], 0.9, 0.0, [])],
 )
 def test_every_group_finds_what_the_definition_says(model, src, sizes, diversity, alpha, prefix):
     options = {"groups": len(sizes), "diversity": diversity, "length_penalty": alpha, "prefix": prefix}
@@ -92,7 +92,7 @@ def test_a_penalty_makes_sentences_differ():
     assert len(set(step.tokens[step.having(*set(Fate) - {Fate.PRUNED})].tolist())) == 1
 
 
-@pytest.mark.parametrize("diversity", [0.0, 0.3, 3.0])
+@pytest.mark.parametrize("diversity", [0.0, 0.3])
 def test_what_groups_have_in_common_is_one_node_of_the_tree(model, src, diversity):
     steps = list(diverse_beam(model, src[:1], 6, groups=3, diversity=diversity, max_length=BOUND))
     tree = grow(steps, bound=BOUND, length_penalty=0.6)

@@ -10,7 +10,6 @@ from torch import Tensor
 
 from headlight.analysis.search_tree import grow
 from tests.decoding_by_hand import (
-    ALPHAS,
     EOS,
     EVERY_WAY,
     PAD,
@@ -39,8 +38,7 @@ def test_sentences_of_the_fixture_end_at_different_lengths(model, src):
     assert {best.finished for best, *_ in finish(greedy(model, src, max_length=8))} == {True, False}
 
 
-@pytest.mark.parametrize("norm", ["pre", "post"])
-@pytest.mark.parametrize("positions", ["sinusoidal", "learned", "none"])
+@pytest.mark.parametrize(("norm", "positions"), [("pre", "sinusoidal"), ("post", "learned"), ("pre", "none")])
 def test_cached_greedy_is_the_argmax_of_full_passes(src, norm, positions):
     model = network(seed=3, norm=norm, positions=positions)
     decoded = finish(greedy(model, src, max_length=12))
@@ -59,13 +57,13 @@ def test_each_step_holds_what_a_full_pass_says(model, src):
     assert len(steps[0].candidates(0, 99)) == model.config.target_vocab_size
 
 
-@pytest.mark.parametrize("alpha", ALPHAS)
+@pytest.mark.parametrize("alpha", [0.0, 2.0])
 def test_a_beam_of_one_is_greedy(model, src, alpha):
     decoded = finish(beam(model, src, 1, length_penalty=alpha))
     assert [[h.ids for h in one] for one in decoded] == [[h.ids for h in one] for one in finish(greedy(model, src))]
 
 
-@pytest.mark.parametrize("alpha", ALPHAS)
+@pytest.mark.parametrize("alpha", [0.0, 0.6])
 def test_a_beam_that_holds_everything_is_brute_force(alpha):
     model = network(vocabulary=6, seed=4)
     src = torch.tensor([[4, 5, 5, EOS]])
@@ -84,8 +82,7 @@ def test_a_beam_that_holds_everything_is_brute_force(alpha):
     assert [h.finished for h in decoded] == [True] * len(everything) + [False] * len(cut)
 
 
-@pytest.mark.parametrize("alpha", ALPHAS)
-@pytest.mark.parametrize("size", [2, 5])
+@pytest.mark.parametrize(("size", "alpha"), [(2, 0.6), (5, 0.0), (5, 2.0)])
 def test_a_beam_that_stops_early_finds_what_one_that_never_stops_does(model, src, size, alpha):
     steps = list(beam(model, src, size, length_penalty=alpha, max_length=14))
     decoded = finish(steps)
@@ -106,8 +103,7 @@ def tempered_by_hand(model: Transformer, src: Tensor, ids: tuple[int, ...], temp
     return total
 
 
-@pytest.mark.parametrize("prefix", [[], [5, 4]])
-@pytest.mark.parametrize("temperature", [0.5, 1.2, 3.0])
+@pytest.mark.parametrize(("temperature", "prefix"), [(0.5, []), (3.0, [5, 4])])
 def test_a_beam_at_a_temperature_ranks_by_tempered_sums_and_keeps_the_models_own(temperature, prefix):
     model = network(vocabulary=6, seed=4)
     src = torch.tensor([[4, 5, 5, EOS]])
@@ -123,13 +119,6 @@ def test_a_beam_at_a_temperature_ranks_by_tempered_sums_and_keeps_the_models_own
     assert all(tree.at_best(i) >= tree.nodes[j].score - 1e-5 for j in range(len(tree.nodes)) for i in tree.path(j))
     plain = [h.ids for h in finish(beam(model, src, 1000, **options))[0] if h.finished]
     assert prefix or plain != [h.ids for h in decoded]  # it changes what is best
-
-
-def test_a_beam_at_a_temperature_decodes_a_batch_as_each_sentence_alone(model, src):
-    together = finish(beam(model, src, 3, temperature=1.2, length_penalty=0.7))
-    for row, hypotheses in enumerate(together):
-        (own,) = finish(beam(model, alone(src, row), 3, temperature=1.2, length_penalty=0.7))
-        assert [h.ids for h in own] == [h.ids for h in hypotheses]
 
 
 def test_a_beam_never_holds_a_hypothesis_twice(model, src):

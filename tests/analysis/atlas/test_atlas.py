@@ -159,7 +159,7 @@ def test_a_planted_head_has_alignment_error_0_and_antecedent_100(of: str, monkey
         checkpoint, gold = small_checkpoint(), list(pairs())
     else:
         corpus = GoldCorpus(GRAMMARS["english-french"], "test", 60)
-        gold = list(known_pairs(corpus))
+        gold = [pair for pair in known_pairs(corpus) if pair.truth and pair.truth.pronouns]
         checkpoint = small_checkpoint("bpe", max_length=80)
         texts = [text for pair in gold for text in (pair.source, pair.target)]
         tokenizer = type(checkpoint.source_tokenizer).train(texts, "bpe", 120)
@@ -196,18 +196,17 @@ def test_a_planted_head_has_alignment_error_0_and_antecedent_100(of: str, monkey
     assert any(role.name == "antecedent" for role in roles(measured_atlas, "encoder", 1, 2))
 
 
-@pytest.mark.slow
 def test_memory_does_not_grow_with_the_pairs(small: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
     """Compare the peak memory of Python and numpy over one chunk and over many."""
     monkeypatch.setattr("headlight.analysis.atlas.reading.CHUNK_PAIRS", 40)
 
     def peak(chunks: int) -> int:
         tracemalloc.start()
-        measured(small, lambda: (pair for _ in range(chunks) for pair in pairs()), sample=2)
+        measured(small, lambda: (pair for _ in range(chunks) for pair in pairs()), sample=1)
         most = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return most
 
-    peak(2)  # caches fill
-    # Garbage that waits for its collector comes and goes; the readings of eighteen chunks would be 0.9 MB more.
-    assert peak(18) < peak(1) + 500_000
+    peak(1)  # caches fill
+    # Garbage that waits for its collector comes and goes; the readings of twelve chunks would be 0.6 MB more.
+    assert peak(12) < peak(1) + 300_000

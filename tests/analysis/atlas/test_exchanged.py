@@ -109,7 +109,7 @@ def test_an_atlas_has_both_over_its_sample_and_the_same_whatever_the_batches(mon
 
 def over(name: str) -> Atlas:
     corpus = open_split(name, None, None)
-    return atlas(checkpoints.load(f"checkpoints/{name}"), lambda: known_pairs(corpus), 12, sample=12)
+    return atlas(checkpoints.load(f"checkpoints/{name}"), lambda: known_pairs(corpus), 5, sample=5)
 
 
 @pytest.mark.slow

@@ -122,7 +122,7 @@ def test_one_layer_of_each_norm_is_what_a_slow_computation_gives(name: str) -> N
 
 
 @pytest.mark.parametrize("site", [Site("encoder", 1, "self"), Site("decoder", 0, "cross"), Site("decoder", 2, "self")])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ["post", "no biases", "t5"])
 def test_the_heads_of_a_layer_sum_to_its_shares(name: str, site: Site) -> None:
     model = build(name)
     heads, around = layer_contributions(model, SRC, TGT, site)

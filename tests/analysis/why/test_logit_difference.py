@@ -19,8 +19,7 @@ def difference(model: Transformer, step: int, instead: int, tap: Tap | None = No
     return float(logits[TGT[step + 1]] - logits[instead])
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("step", [0, 3, 4])
+@pytest.mark.parametrize(("name", "step"), [*((name, 3) for name in NAMES), ("post", 0), ("t5", 4)])
 def test_the_parts_sum_to_the_models_own_difference(name: str, step: int) -> None:
     model = build(name)
     explained = contrast(model, SRC, TGT, step, 9)

@@ -27,6 +27,9 @@ from transformer.taps import Ablate, InputRecorder, Recorder, Site
 pytestmark = pytest.mark.device
 SITES = [Site("encoder", 1, "self"), Site("decoder", 2, "self"), Site("decoder", 2, "cross")]
 CELL = (1, 3, 2)  # head, query, key
+# Each kind of model, and each kind of attention, with one of the other.
+PAIRED = [*((name, SITES[number % 3]) for number, name in enumerate(NAMES)), ("t5", SITES[0])]
+each_model_and_site = pytest.mark.parametrize(("name", "site"), PAIRED, ids=str)
 
 
 @contextmanager
@@ -127,8 +130,7 @@ def by_autograd(model: Transformer, site: Site, head: int, query: int, key: int)
     return pairs
 
 
-@pytest.mark.parametrize("site", SITES, ids=str)
-@pytest.mark.parametrize("name", NAMES)
+@each_model_and_site
 def test_second_derivatives_of_the_score_are_the_pairs(name: str, site: Site) -> None:
     model = build(name).double()
     parts = score_parts_of(stream(model, SRC, TGT), site, *CELL, relative_to=None)
@@ -144,8 +146,9 @@ def test_second_derivatives_of_the_score_are_the_pairs(name: str, site: Site) ->
     assert len(slow) >= 4 and max(map(abs, slow.values())) > 1e-3
 
 
-@pytest.mark.parametrize("relative_to", ["mean", None, 0])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("name", "relative_to"), [*((name, "mean") for name in NAMES), ("pre", None), ("t5", None), ("post", 0), ("t5", 0)]
+)
 def test_the_pairs_sum_to_the_models_own_score(name: str, relative_to: Any) -> None:
     model, recorder = build(name), Recorder()
     passed = stream(model, SRC, TGT)
@@ -176,8 +179,7 @@ def test_another_key_and_the_mean_are_differences_of_the_scores_themselves() -> 
     np.testing.assert_allclose(score_parts_of(passed, masked, 0, 2, 1).pairs, own[1] - np.mean(own, 0), atol=1e-12)
 
 
-@pytest.mark.parametrize("site", SITES, ids=str)
-@pytest.mark.parametrize("name", NAMES)
+@each_model_and_site
 def test_patching_both_writers_removes_the_largest_pair_and_moves_the_weight_as_said(name: str, site: Site) -> None:
     model = build(name).double()
     head, query, key = CELL
@@ -301,7 +303,7 @@ def mean_pairs(name: str, texts: list[str], site: Site) -> dict[tuple[str, str],
 @pytest.mark.slow
 def test_the_decoder_that_reverses_goes_by_positions_and_the_one_that_knows_a_grammar_by_words() -> None:
     site = Site("decoder", 0, "self")  # a letter's name says nothing about its place; a French word agrees with words
-    reversing = mean_pairs("reverse", ["abcdefgh", "tomorrow"], site)
+    reversing = mean_pairs("reverse", ["tomorrow"], site)
     assert max(reversing, key=reversing.__getitem__) == (POSITION, POSITION)
     assert reversing[POSITION, POSITION] > 5 * abs(reversing[EMBEDDING, EMBEDDING])
     sentence = "The animal did not cross the street because it was too wide."
