@@ -146,31 +146,46 @@ def test_a_link_opens_the_search_where_the_reader_stood(tab: Page, file: Path) -
     expect(tab.get_by_role("heading", name=re.compile("^Step 1 of"))).to_be_visible()
 
 
+def test_keys_choose_a_head_and_the_theme_is_kept(tab: Page, file: Path) -> None:
+    show(tab, file, f"text={TEXT}&layer=1&head=1")
+    tab.locator('.thumb[aria-selected="true"]').press("ArrowDown")
+    expect(tab.get_by_role("heading", name="Layer 2, head 1")).to_be_visible()
+    assert "layer=2&head=1" in tab.url
+    tab.get_by_role("button", name="Dark theme").click()
+    expect(tab.locator("html")).to_have_attribute("data-theme", "dark")
+
+
 def test_an_address_that_says_nonsense(tab: Page, file: Path) -> None:
     show(tab, file, "text=A%20dog.&kind=other&layer=99&head=0&changes=cross.9.9,x,encoder.1.1")
     expect(tab.get_by_role("heading", name=re.compile("^Layer"))).to_be_visible()
     expect(tab.get_by_text("1 head is off")).to_be_visible()  # of those that the address names, the model has one
 
 
-def test_within_another_page_it_shows_a_part_of_itself(tab: Page, file: Path) -> None:
-    """The part with a box to type in is on the documentation's site, in test_site.py."""
-    show(tab, file, f"text={TEXT}&layer=1&head=1&embed=picture&theme=dark")
+@pytest.mark.parametrize("part", ["picture", "sentence"])
+def test_within_another_page_it_shows_a_part_of_itself(tab: Page, file: Path, part: str) -> None:
+    show(tab, file, f"text={TEXT}&layer=1&head=1&embed={part}&theme=dark")
     expect(tab.locator("html")).to_have_attribute("data-theme", "dark")
     expect(tab.get_by_role("heading", name="Headlight")).to_be_hidden()
     expect(tab.get_by_role("radio", name="Step by step")).to_be_hidden()
-    expect(tab.get_by_label("Type a sentence in English")).to_be_hidden()
+    expect(tab.get_by_label("Type a sentence in English")).to_be_visible(visible=part == "sentence")
     tab.locator(".thumb").nth(5).click()
-    assert tab.url.endswith("&layer=2&head=2&embed=picture&theme=dark")
+    assert tab.url.endswith(f"&layer=2&head=2&embed={part}&theme=dark")
     whole = tab.get_by_role("link", name="Open as a page of its own")
     assert str(whole.get_attribute("href")).endswith("&layer=2&head=2")
     # The page around it changes its theme, and names another sentence.
     tab.evaluate("location.hash = location.hash.replace('dark', 'light')")
     expect(tab.locator("html")).to_have_attribute("data-theme", "light")
-    tab.evaluate(f"location.hash = 'text={'cat ' * 190}&embed=picture'")
+    tab.evaluate(f"location.hash = 'text={'cat ' * 190}&embed={part}'")
     expect(tab.get_by_text("this model reads at most 64")).to_be_visible()
 
 
-@pytest.mark.parametrize("share", [0.05, 0.9])
+def test_it_fits_a_phone(tab: Page, file: Path) -> None:
+    tab.set_viewport_size({"width": 390, "height": 844})
+    show(tab, file, f"text={TEXT}")
+    assert tab.evaluate("document.documentElement.scrollWidth") == 390
+
+
+@pytest.mark.parametrize("share", [0.05, 0.5, 0.9])
 def test_a_file_that_is_cut_off_says_so(browser: Browser, file: Path, tmp_path: Path, share: float) -> None:
     page = file.read_bytes()
     cut = tmp_path / "cut.html"
@@ -192,6 +207,7 @@ def test_a_file_that_is_cut_off_says_so(browser: Browser, file: Path, tmp_path: 
             "lets the page start no worker",
         ),
         ("delete Intl.Segmenter", "or the browser is from before"),
+        ("delete window.ResizeObserver", "or the browser is from before"),
     ],
 )
 def test_a_browser_that_lacks_something_is_told(browser: Browser, file: Path, lacks: str, says: str) -> None:
@@ -202,18 +218,22 @@ def test_a_browser_that_lacks_something_is_told(browser: Browser, file: Path, la
     tab.close()
 
 
-@pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 390)])
-def test_axe_finds_nothing(browser: Browser, file: Path, theme: Literal["light", "dark"], width: int) -> None:
-    """Check the view with the export menu open, and the search; the lessons have a test of their own."""
-    tab = browser.new_page(color_scheme=theme, viewport={"width": width, "height": 844})
-    show(tab, file, f"text={TEXT}")
-    tab.get_by_text("Export", exact=True).click()
-    expect(tab.get_by_role("button", name="This head as SVG")).to_be_in_viewport()
-    assert violations(tab) == []
-    assert tab.evaluate("document.documentElement.scrollWidth") == width
-    tab.get_by_role("radio", name="Step by step").click()
-    expect(tab.locator(".player")).to_be_visible()
-    assert violations(tab) == []
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing(browser: Browser, file: Path, theme: Literal["light", "dark"]) -> None:
+    """Check both widths, with the export menu open, and in the search; the lessons have a test of their own."""
+    tab = browser.new_page(color_scheme=theme)
+    for width in (1280, 390):
+        tab.set_viewport_size({"width": width, "height": 844})
+        show(tab, file, f"text={TEXT}")
+        assert violations(tab) == []
+        tab.get_by_text("Export", exact=True).click()
+        expect(tab.get_by_role("button", name="This head as SVG")).to_be_in_viewport()
+        assert violations(tab) == []
+        assert tab.evaluate("document.documentElement.scrollWidth") == width
+        tab.get_by_role("radio", name="Step by step").click()
+        expect(tab.locator(".player")).to_be_visible()
+        assert violations(tab) == []
+        tab.goto("about:blank")
     tab.close()
 
 

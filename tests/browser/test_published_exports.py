@@ -58,7 +58,7 @@ def expected(trace: Trace, kind: Kind) -> NDArray[np.float64]:  # noqa: F811
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_csv_and_the_svg_hold_the_weights(tab: Page, file: Path, trace: Trace, kind: Kind, tmp_path: Path) -> None:  # noqa: F811
+def test_the_csv_holds_the_weights(tab: Page, file: Path, trace: Trace, kind: Kind, tmp_path: Path) -> None:  # noqa: F811
     show(tab, file, f"text={TEXT}&kind={kind}&layer=2&head=3")
     weights = expected(trace, kind)
     path = export(tab, HEAD, "CSV", tmp_path)
@@ -76,24 +76,6 @@ def test_the_csv_and_the_svg_hold_the_weights(tab: Page, file: Path, trace: Trac
     for layer, h, q, _, k, _, weight in rows:
         every[int(layer) - 1, int(h) - 1, int(q) - 1, int(k) - 1] = float(weight) if weight else np.nan
     np.testing.assert_allclose(every, weights, rtol=0, atol=1e-4)
-
-    root = ElementTree.parse(export(tab, HEAD, "SVG", tmp_path)).getroot()
-    assert root.findtext(f"{SVG}title") == re.sub("^Cross self", "Cross", f"{kind.capitalize()} self-attention") + (
-        ", layer 2, head 3, raw weights"
-    )
-    assert f"Source (English): {TEXT}" in root.findtext(f"{SVG}desc", "")
-    texts = [element.text for element in root.iter(f"{SVG}text")]
-    assert trace.source.labels[1] in texts if kind != "decoder" else trace.target.labels[1] in texts
-    (drawn,) = root.iterfind(f".//{SVG}g[@shape-rendering]")
-    assert are_shown(colours(drawn, weights.shape[2:]), weights[1, 2])
-    assert not are_shown(colours(drawn, weights.shape[2:]), weights[1, 1])
-
-    root = ElementTree.parse(export(tab, EVERY, "SVG", tmp_path)).getroot()
-    thumbs = root.findall(f".//{SVG}g[@shape-rendering]")
-    heads = weights.reshape(-1, *weights.shape[2:])
-    assert len(thumbs) == len(heads)
-    for thumb, head in zip(thumbs, heads, strict=True):
-        assert are_shown(colours(thumb, head.shape), head)
 
 
 def cells(group: ElementTree.Element) -> Iterator[tuple[float, float, float, float, str]]:
@@ -124,6 +106,29 @@ def are_shown(drawn: NDArray[np.int64], weights: NDArray[np.float64]) -> bool:
     return bool((np.abs(drawn - np.where(np.isnan(weights)[..., None], -1, shades)) <= 6).all())
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_svg_shows_the_weights(tab: Page, file: Path, trace: Trace, kind: Kind, tmp_path: Path) -> None:  # noqa: F811
+    show(tab, file, f"text={TEXT}&kind={kind}&layer=3&head=1")
+    weights = expected(trace, kind)
+    root = ElementTree.parse(export(tab, HEAD, "SVG", tmp_path)).getroot()
+    assert root.findtext(f"{SVG}title") == re.sub("^Cross self", "Cross", f"{kind.capitalize()} self-attention") + (
+        ", layer 3, head 1, raw weights"
+    )
+    assert f"Source (English): {TEXT}" in root.findtext(f"{SVG}desc", "")
+    texts = [element.text for element in root.iter(f"{SVG}text")]
+    assert trace.source.labels[1] in texts if kind != "decoder" else trace.target.labels[1] in texts
+    (drawn,) = root.iterfind(f".//{SVG}g[@shape-rendering]")
+    assert are_shown(colours(drawn, weights.shape[2:]), weights[2, 0])
+    assert not are_shown(colours(drawn, weights.shape[2:]), weights[2, 1])
+
+    root = ElementTree.parse(export(tab, EVERY, "SVG", tmp_path)).getroot()
+    thumbs = root.findall(f".//{SVG}g[@shape-rendering]")
+    heads = weights.reshape(-1, *weights.shape[2:])
+    assert len(thumbs) == len(heads)
+    for thumb, head in zip(thumbs, heads, strict=True):
+        assert are_shown(colours(thumb, head.shape), head)
+
+
 def test_the_svg_of_lines_has_a_line_for_each_strong_weight(
     tab: Page,
     file: Path,  # noqa: F811
@@ -143,22 +148,21 @@ def test_the_svg_of_lines_has_a_line_for_each_strong_weight(
     assert lines.count("C") == strong
 
 
-def test_the_png_is_as_large_as_twice_the_svg(tab: Page, file: Path, tmp_path: Path) -> None:  # noqa: F811
+@pytest.mark.parametrize("what", [HEAD, EVERY, LINES])
+def test_the_png_is_as_large_as_twice_the_svg(tab: Page, file: Path, what: str, tmp_path: Path) -> None:  # noqa: F811
     tab.set_viewport_size({"width": 390, "height": 844})  # what is taken away is no smaller on a phone
     show(tab, file, f"text={TEXT}&kind=encoder&layer=2&head=1")
     tab.get_by_role("button", name="Dark theme").click()
-    for what in (HEAD, EVERY, LINES):
-        root = ElementTree.parse(export(tab, what, "SVG", tmp_path)).getroot()
-        image = Image.open(export(tab, what, "PNG", tmp_path))
-        image.load()
-        assert image.size == tuple(2 * int(root.get(side, "0")) for side in ("width", "height"))
-        assert image.info["Title"] == root.findtext(f"{SVG}title")
-        assert image.info["Description"] == root.findtext(f"{SVG}desc")
-        corner = "#{:02x}{:02x}{:02x}".format(*image.convert("RGB").getpixel((0, 0)))  # type: ignore[misc]
-        assert corner == THEMES["dark"].background
-        assert root.find(f"{SVG}rect").get("fill") == THEMES["light"].background  # type: ignore[union-attr]
-        assert len(image.convert("RGB").getcolors(1 << 24) or []) > 10
-        assert tab.locator(".paper").count() == 0
+    root = ElementTree.parse(export(tab, what, "SVG", tmp_path)).getroot()
+    image = Image.open(export(tab, what, "PNG", tmp_path))
+    image.load()
+    assert image.size == tuple(2 * int(root.get(side, "0")) for side in ("width", "height"))
+    assert image.info["Title"] == root.findtext(f"{SVG}title")
+    assert image.info["Description"] == root.findtext(f"{SVG}desc")
+    assert "#{:02x}{:02x}{:02x}".format(*image.convert("RGB").getpixel((0, 0))) == THEMES["dark"].background  # type: ignore[misc]
+    assert root.find(f"{SVG}rect").get("fill") == THEMES["light"].background  # type: ignore[union-attr]
+    assert len(image.convert("RGB").getcolors(1 << 24) or []) > 10
+    assert tab.locator(".paper").count() == 0
     assert tab.evaluate("document.documentElement.scrollWidth") == 390
 
 
@@ -190,14 +194,10 @@ def test_a_head_that_is_off_is_said(tab: Page, file: Path, tmp_path: Path) -> No
     assert not numbers([row[1:] for row in table[1:]]).any()
 
 
-@pytest.mark.parametrize(("kind", "text"), [("encoder", TEXT), ("decoder", "qux zyx"), ("cross", "dog")])
-def test_the_first_head_is_the_apps(
-    tab: Page,
-    file: Path,  # noqa: F811
-    model: Translator,  # noqa: F811
-    kind: Kind,
-    text: str,
-) -> None:
-    show(tab, file, f"text={text}&kind={kind}")
-    layer, head = sharpest(model.trace(text), kind)
-    expect(tab.get_by_role("heading", name=f"Layer {layer + 1}, head {head + 1}")).to_be_visible()
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_first_head_is_the_apps(tab: Page, file: Path, model: Translator, kind: Kind) -> None:  # noqa: F811
+    for text in (TEXT, "The girl sees the dog.", "qux zyx", "dog"):
+        show(tab, file, f"text={text}&kind={kind}")
+        layer, head = sharpest(model.trace(text), kind)
+        expect(tab.get_by_role("heading", name=f"Layer {layer + 1}, head {head + 1}")).to_be_visible()
+        tab.goto("about:blank")

@@ -1,4 +1,4 @@
-"""What a published page computes in Chromium, from a file and without a network, held to Python: a few sentences.
+"""What a published page computes in Chromium, from a file and without a network, held to Python: some sentences.
 
 `python -m benchmarks published --sentences 300` compares more, and the searches and patterns of every model that ships.
 """
@@ -12,13 +12,14 @@ from benchmarks import published
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["english-hindi", "reverse-unmasked"])
-def test_a_page_computes_what_python_does(browser: Browser, name: str, tmp_path: Path) -> None:
-    """tests/web/test_engine.py compares every model in Node; here the same engine runs in a worker of the page."""
-    texts = published.sentences_for(name, 4)
-    assert len(set(texts)) == 4
+@pytest.mark.parametrize(
+    ("name", "count"), [("en-fr", 4), ("english-french", 12), ("english-hindi", 12), ("reverse-unmasked", 12)]
+)
+def test_a_page_computes_what_python_does(browser: Browser, name: str, count: int, tmp_path: Path) -> None:
+    texts = published.sentences_for(name, count)
+    assert len(set(texts)) == count
     found = published.agreement(browser, published.page_of(name, tmp_path), name, texts)
-    assert found.sentences == 4 and found.holds, found
+    assert found.sentences == count and found.holds, found
 
 
 def test_a_difference_is_seen() -> None:

@@ -36,7 +36,6 @@ function mount(name, make, bytes, width) {
 const drawn = () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
 """
 ROOM = 460
-FEW = ("Latin", "Arabic", "Hebrew", "Devanagari", "Emoji")  # both directions, and letters of several characters
 Call = Callable[..., Any]
 
 
@@ -150,7 +149,7 @@ def test_other_words_under_a_pointer_that_rests_are_told(views: Page) -> None:
     assert views.locator(".map .tip b").all_inner_texts() == [".", "▁βιβλίο", "1.000"]
 
 
-@pytest.mark.parametrize("script", FEW)
+@pytest.mark.parametrize("script", TOKENS)
 def test_words_stand_in_the_order_of_the_sentence(views: Page, script: str) -> None:
     """In the scrubber and among the words of a step; in the line view, which is a list, each runs its own way."""
     tokens = TOKENS[script]
@@ -272,7 +271,7 @@ def test_a_film_tells_the_tokens_under_the_pointer(views: Page, script: str) -> 
     views.evaluate("given.Film.remove(), delete given.Film")
 
 
-@pytest.mark.parametrize("script", FEW)
+@pytest.mark.parametrize("script", TOKENS)
 def test_a_word_of_the_tree_is_cut_between_letters_and_runs_its_own_way(views: Page, script: str) -> None:
     long = "".join(TOKENS[script]) * 3
     shown = views.evaluate(

@@ -17,7 +17,7 @@ def ordinal(n: int) -> str:
     return f"{n}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(n, 'th') }".replace(" ", "")
 
 
-def test_the_tooltip_tells_the_exact_weight_and_its_rank_by_pointer_and_by_keys(page: Page, opened: Opened) -> None:
+def test_the_tooltip_tells_the_exact_weight_and_its_rank(page: Page, opened: Opened) -> None:
     opened(page)
     pattern = CROSS.patterns[1, 2]
     for i, j in ((0, 1), (3, 3), (9, 9), (4, 0), (8, 6)):
@@ -26,26 +26,17 @@ def test_the_tooltip_tells_the_exact_weight_and_its_rank_by_pointer_and_by_keys(
         assert f"{WRITES[i]} looks at {CROSS.columns[j]}" in tooltip(page)
         if pattern[i, j] >= 0.0005:
             assert f"{pattern[i, j]:.3f} {ordinal(rank)} in its row" in tooltip(page)
-    expect(page.locator(".side.left .token.chosen")).to_have_text(WRITES[8])  # the lines light up with the map
-    expect(page.locator(".side.right .token.chosen")).to_have_text(CROSS.columns[6])
-    page.mouse.move(5, 5)
-    expect(page.locator(".token.chosen")).to_have_count(0)
-    page.locator(MAP).focus()
-    for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowRight"):  # the first only shows where one is
-        page.keyboard.press(key)
-    assert f"petite looks at girl {pattern[1, 2]:.3f}" in tooltip(page)
-    expect(page.locator("[aria-live]").filter(has_text="petite looks at")).to_have_count(1)
-    page.keyboard.press("Escape")
-    expect(page.locator(".map .tip")).to_be_hidden()
 
 
-def test_cells_have_the_colours_of_their_weights(dark_page: Page, opened: Opened) -> None:
-    """In the light, the scales below have them."""
-    page = opened(dark_page)
+@pytest.mark.parametrize(("scheme", "stops"), [("light", LIGHT), ("dark", DARK)])
+def test_cells_have_the_colours_of_their_weights(
+    new_page: Callable[..., Page], opened: Opened, scheme: str, stops: list[str]
+) -> None:
+    page = opened(new_page(color_scheme=scheme))
     for i, j in ((0, 1), (3, 3), (9, 9), (0, 9)):
         at = cell(page, i, j)
         colour = pixel(page.locator(MAP), at["x"], at["y"])
-        assert near(colour, ramp(float(CROSS.patterns[1, 2, i, j]), DARK)), (i, j)
+        assert near(colour, ramp(float(CROSS.patterns[1, 2, i, j]), stops)), (i, j)
 
 
 def test_scales_change_the_colours_and_say_so(page: Page, opened: Opened) -> None:
@@ -70,6 +61,26 @@ def test_a_masked_cell_is_not_a_weight(page: Page, opened: Opened) -> None:
     at = cell(page, 2, 7)
     colours = {tuple(pixel(page.locator(MAP), at["x"] + d, at["y"])) for d in range(-6, 6)}
     assert tuple(ramp(0, LIGHT)) not in colours and len(colours) > 1
+
+
+def test_keys_walk_over_the_cells(page: Page, opened: Opened) -> None:
+    opened(page)
+    page.locator(MAP).focus()
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowRight"):  # the first only shows where one is
+        page.keyboard.press(key)
+    assert f"petite looks at girl {CROSS.patterns[1, 2, 1, 2]:.3f}" in tooltip(page)
+    expect(page.locator("[aria-live]").filter(has_text="petite looks at")).to_have_count(1)
+    page.keyboard.press("Escape")
+    expect(page.locator(".map .tip")).to_be_hidden()
+
+
+def test_the_lines_light_up_with_the_map(page: Page, opened: Opened) -> None:
+    opened(page)
+    page.locator(MAP).hover(position=cell(page, 5, 3))
+    expect(page.locator(".side.left .token.chosen")).to_have_text("sur")
+    expect(page.locator(".side.right .token.chosen")).to_have_text("is")
+    page.mouse.move(5, 5)
+    expect(page.locator(".token.chosen")).to_have_count(0)
 
 
 def test_f_fills_the_screen_with_the_view_under_the_pointer(page: Page, opened: Opened) -> None:
@@ -111,17 +122,6 @@ def test_512_tokens_zoom_pan_and_stay_exact(page: Page, opened: Opened) -> None:
     assert moved[0] < left
     canvas.dblclick(position=at)
     expect(where).to_contain_text("512 × 512 tokens")
-    page.mouse.move(5, 5)
-    canvas.focus()
-    for key in ("ArrowRight", "Shift+ArrowDown", "+"):
-        page.keyboard.press(key)
-    expect(where).to_contain_text("of 512, columns 1 to")
-    page.keyboard.press("0")
-    expect(where).to_contain_text("512 × 512 tokens")
-    page.get_by_role("button", name="Zoom in").click()
-    expect(where).to_contain_text("of 512, columns")
-    page.get_by_role("button", name="Show the whole map").click()
-    expect(where).to_contain_text("512 × 512 tokens")
 
 
 def test_few_rows_that_look_at_many_columns_keep_a_height(page: Page, opened: Opened) -> None:
@@ -138,6 +138,22 @@ def test_few_rows_that_look_at_many_columns_keep_a_height(page: Page, opened: Op
         page.mouse.wheel(0, -200)
     expect(where).to_have_text(re.compile(r"Rows 1 to 10 of 10, columns \d+ to \d+ of 400"))
     assert view.rows.index(_named(page, 0)) == 7 and abs(view.columns.index(_named(page, 1)) - 250) <= 1
+
+
+def test_512_tokens_zoom_by_keys_and_buttons(page: Page, opened: Opened) -> None:
+    opened(page, case="1x2x512")
+    where = page.locator(".where")
+    page.locator(MAP).focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Shift+ArrowDown")
+    page.keyboard.press("+")
+    expect(where).to_contain_text("of 512, columns 1 to")
+    page.keyboard.press("0")
+    expect(where).to_contain_text("512 × 512 tokens")
+    page.get_by_role("button", name="Zoom in").click()
+    expect(where).to_contain_text("of 512, columns")
+    page.get_by_role("button", name="Show the whole map").click()
+    expect(where).to_contain_text("512 × 512 tokens")
 
 
 def test_the_wheel_scrolls_the_page_while_the_whole_map_is_shown(page: Page, opened: Opened) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import numpy as np
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.viewer.looking import DARK, LIGHT, near, ramp, thumb_pixel
@@ -90,7 +91,6 @@ def test_the_caption_follows_the_pointer_and_returns(page: Page, opened: Opened)
         percent = round(float(share[layer, head, j]) * 100)
         return f"Layer {layer + 1}, head {head + 1} looks at {CROSS.columns[j]}, {percent}\u00a0% on average"
 
-    expect(page.locator("select.filter")).to_be_hidden()  # few heads need none
     expect(page.locator(".caption")).to_have_text(caption(1, 2))
     thumb(page, 0, 3).hover()
     expect(page.locator(".caption")).to_have_text(caption(0, 3))
@@ -102,21 +102,27 @@ def test_the_caption_follows_the_pointer_and_returns(page: Page, opened: Opened)
     assert thumb(page, 0, 3).get_attribute("aria-label") == caption(0, 3).replace("head 4 looks", "head 4, looks")
 
 
-def test_thumbnails_have_the_colours_of_their_weights_in_both_themes(page: Page, opened: Opened) -> None:
-    def are_coloured(stops: list[str]) -> None:
-        for layer, head, i, j in ((0, 2, 0, 9), (1, 1, 4, 4), (1, 2, 0, 1), (2, 3, 9, 0)):
-            weight = CROSS.patterns[layer, head, i, j]
-            colour = thumb_pixel(page, layer, head, (10, 10), (i, j))
-            assert near(colour, ramp(float(weight), stops), 4), (layer, head, i, j)
+@pytest.mark.parametrize(("scheme", "stops"), [("light", LIGHT), ("dark", DARK)])
+def test_thumbnails_have_the_colours_of_their_weights(
+    new_page: Callable[..., Page], opened: Opened, scheme: str, stops: list[str]
+) -> None:
+    page = opened(new_page(color_scheme=scheme))
+    for layer, head, i, j in ((0, 2, 0, 1), (1, 1, 4, 4), (1, 2, 0, 1), (2, 3, 9, 0)):
+        weight = CROSS.patterns[layer, head, i, j]
+        colour = thumb_pixel(page, layer, head, (10, 10), (i, j))
+        assert near(colour, ramp(float(weight), stops), 4), (layer, head, i, j)
 
+
+def test_a_theme_switched_while_open_repaints(page: Page, opened: Opened) -> None:
     opened(page)
-    are_coloured(LIGHT)
+    weight = float(CROSS.patterns[0, 2, 0, 9])
+    assert near(thumb_pixel(page, 0, 2, (10, 10), (0, 9)), ramp(weight, LIGHT))
     page.emulate_media(color_scheme="dark")
     page.wait_for_function(
         "() => [...document.querySelectorAll('*')].some(e => e.shadowRoot?.querySelector('.hl[data-theme=dark]'))"
     )
     page.wait_for_timeout(300)
-    are_coloured(DARK)
+    assert near(thumb_pixel(page, 0, 2, (10, 10), (0, 9)), ramp(weight, DARK))
 
 
 def test_masked_cells_are_hatched_and_not_zero(page: Page, opened: Opened) -> None:
@@ -132,26 +138,11 @@ def test_one_head_of_one_token_is_shown(page: Page, opened: Opened) -> None:
     expect(page.locator(".caption")).to_have_text("Layer 1, head 1 looks at a, 100\u00a0% on average")
 
 
-def test_many_heads_are_filtered_by_a_measure_and_scroll_to_the_selection(page: Page, opened: Opened) -> None:
-    opened(page, case="12x16x49")
+def test_many_heads_scroll_inside_and_keep_the_selection_in_sight(page: Page, opened: Opened) -> None:
+    opened(page, case="12x16x40")
     expect(page.locator(".thumb")).to_have_count(192)
-    expect(page.locator(".caption small")).to_have_text("Thumbnails are max-pooled from 49 to 32 tokens.")
-    strongest = case("12x16x49").patterns.max(-1).mean(-1)
-    highest = {divmod(int(at), 16) for at in np.argsort(strongest, axis=None)[-24:]}
-    page.locator("select.filter").select_option(label="The 24 highest: strongest")
-    are_visible = "all => all.map(thumb => thumb.checkVisibility({ visibilityProperty: true }))"
-    visible = page.locator(".thumb").evaluate_all(are_visible)
-    assert {divmod(n, 16) for n in range(12 * 16) if visible[n]} == highest
-    layers = page.locator(".grid .layer:visible").all_inner_texts()
-    assert layers == [str(layer + 1) for layer in sorted({layer for layer, _ in highest})] and len(layers) < 12
-    chosen = page.locator(".thumb[aria-selected=true]")
-    expect(chosen).to_be_visible()  # one of them
-    chosen.focus()
-    page.keyboard.press("ArrowDown")
-    expect(chosen).to_be_visible()
-    page.locator("select.filter").select_option(label="All 192 heads")
-    expect(page.locator(".thumb:visible")).to_have_count(192)
-    chosen.focus()
+    expect(page.locator(".caption small")).to_have_text("Thumbnails are max-pooled from 40 to 32 tokens.")
+    thumb(page, 1, 2).focus()
     page.keyboard.press("Control+End")
     selected(page, 11, 15)
     frame, last = page.locator(".frame").bounding_box(), thumb(page, 11, 15).bounding_box()
@@ -172,5 +163,31 @@ def test_pooled_thumbnails_say_so_and_show_the_largest(page: Page, opened: Opene
 
 
 def test_the_page_is_no_wider_than_a_phone(new_page: Callable[..., Page], opened: Opened) -> None:
-    page = opened(new_page(viewport={"width": 360, "height": 800}), case="12x16x40")
-    assert page.evaluate("document.scrollingElement.scrollWidth") <= 360
+    for name in ("cross", "12x16x40"):
+        page = opened(new_page(viewport={"width": 360, "height": 800}), case=name)
+        assert page.evaluate("document.scrollingElement.scrollWidth") <= 360
+
+
+def test_many_heads_are_filtered_by_a_measure(page: Page, opened: Opened) -> None:
+    opened(page, case="12x16x8")
+    demo = case("12x16x8")
+    strongest = demo.patterns.max(-1).mean(-1)
+    highest = {divmod(int(at), 16) for at in np.argsort(strongest, axis=None)[-24:]}
+    page.locator("select.filter").select_option(label="The 24 highest: strongest")
+    thumbs = page.locator(".thumb")
+    visible = {divmod(n, 16) for n in range(12 * 16) if thumbs.nth(n).is_visible()}
+    assert visible == highest
+    layers = page.locator(".grid .layer:visible").all_inner_texts()
+    assert layers == [str(layer + 1) for layer in sorted({layer for layer, _ in highest})]
+    chosen = page.locator(".thumb[aria-selected=true]")
+    expect(chosen).to_be_visible()  # one of them
+    chosen.focus()
+    page.keyboard.press("ArrowDown")
+    expect(chosen).to_be_visible()
+    page.locator("select.filter").select_option(label="All 192 heads")
+    expect(page.locator(".thumb:visible")).to_have_count(192)
+
+
+def test_few_heads_need_no_filter(page: Page, opened: Opened) -> None:
+    opened(page)
+    expect(page.locator("select.filter")).to_be_hidden()
