@@ -20,7 +20,6 @@ import torch
 from safetensors.torch import load_file
 
 from headlight import checkpoints
-from headlight.cli.verbs import main
 from headlight.runs import (
     Metrics,
     RunFolder,
@@ -38,19 +37,8 @@ from headlight.runs import (
 )
 from headlight.runs.session import snapshot_steps
 from headlight.runs.steer import claim
-from tests.forked import forked
 from tests.small import small_checkpoint, small_t5_checkpoint
-from tests.small_run import (
-    MODEL,
-    finished_run,
-    launch_forked,
-    launch_here,
-    lines,
-    new_run,
-    small_recipe,
-    wait_until,
-    worker,
-)
+from tests.small_run import MODEL, finished_run, launch_here, lines, new_run, small_recipe, wait_until, worker
 from tests.test_training_resume import assert_same_run
 from transformer.checkpoint import Checkpoint
 from transformer.files import write_json
@@ -107,7 +95,7 @@ def test_a_finished_run_is_a_folder_that_opens(finished: RunFolder) -> None:
 @pytest.mark.slow
 def test_from_the_command_line_through_a_pause_and_a_kill_to_the_end(tmp_path: Path) -> None:
     """The process that starts the run ends at once, as an app that is restarted; others steer the worker."""
-    recipe = small_recipe(tmp_path, steps=150, evaluate_every=60)
+    recipe = small_recipe(tmp_path, steps=200, evaluate_every=80)
     quiet = finished_run(tmp_path, "quiet", recipe)
     run = RunFolder(tmp_path / "run")
     command = [sys.executable, *shlex.split(recipe.command(str(run.path)))[1:], "--detach"]
@@ -124,45 +112,44 @@ def test_from_the_command_line_through_a_pause_and_a_kill_to_the_end(tmp_path: P
     assert gives_way(status(run.path).pid or 0)
     pause(run.path)
     run_status = wait_for(run, "paused")
-    assert run_status.step < 150 and run_status.saved_step == len(lines(run))
+    assert run_status.step < 200 and run_status.saved_step == len(lines(run))
     with pytest.raises(ValueError, match="no worker that could pause"):
         pause(run.path)
     with pytest.raises(ValueError, match="no worker that could be ended"):
         kill(run.path)
-    resume(run.path, launcher=launch_forked)
+    resume(run.path)
     wait_until(lambda: len(lines(run)) > (run_status.saved_step or 0) + 5)
     kill(run.path)
     run_status = status(run.path)
     assert run_status.state == "crashed" and "signal 9" in run_status.cause and run_status.saved_step
-    resume(run.path, launcher=launch_here)
-    assert work(run.path) == "finished"
+    resume(run.path)
+    assert wait_for(run, "finished", "crashed").state == "finished"
     assert_same_run(quiet, run)
-    with pytest.raises(ValueError, match="has finished at step 150"):
+    with pytest.raises(ValueError, match="has finished at step 200"):
         resume(run.path)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_command_pauses_its_run(tmp_path: Path, number: signal.Signals) -> None:
-    run, errors = RunFolder(tmp_path / "run"), tmp_path / "errors.txt"
+    run = RunFolder(tmp_path / "run")
     words = shlex.split(small_recipe(tmp_path, steps=100_000).command(str(run.path)))
-    command = forked(interruptible_command, words[3:], errors)
+
+    def interruptible() -> None:  # which nothing is that a shell runs in the background, these tests included
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    command = subprocess.Popen(
+        [sys.executable, *words[1:]], stderr=subprocess.PIPE, text=True, preexec_fn=interruptible
+    )
     try:
         wait_until(lambda: run.metrics.exists() and len(lines(run)) > 3)
-        os.kill(command.pid or 0, number)
-        command.join(300)
+        command.send_signal(number)
+        errors = command.communicate(timeout=300)[1]
     finally:
         with suppress(ValueError):  # it has ended
             kill(run.path)
-    assert command.exitcode == 0 and f"python -m headlight resume {run.path}" in errors.read_text()
+    assert command.returncode == 0 and f"python -m headlight resume {run.path}" in errors
     assert status(run.path).state == "paused"
-
-
-def interruptible_command(words: list[str], errors: Path) -> None:
-    # What a shell runs in the background ignores SIGINT, these tests included.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    os.dup2(os.open(errors, os.O_WRONLY | os.O_CREAT), 2)
-    sys.exit(main(words))
 
 
 @pytest.mark.parametrize(("ask", "state"), [(pause, "paused"), (stop, "stopped")])

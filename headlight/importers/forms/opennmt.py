@@ -235,8 +235,8 @@ class _OpenNMTNetwork:
             own_rows = partial(reorder, order=order, new=0.0)
             yield TensorPart(f"{stack}.embedding.tokens.weight", (f"{stack}.{_EMBEDDING}",), (rows, d), own_rows)
             if self.positions:
-                names, shape = (f"{stack}.{_POSITIONS}",), (self._length(), 1, d)
-                yield TensorPart(f"{stack}.embedding.positions.table", names, shape, lambda table: table[:, 0])
+                table, table_shape = f"{stack}.{_POSITIONS}", (self._length(), 1, d)
+                yield TensorPart(f"{stack}.embedding.positions.table", (table,), table_shape, lambda full: full[:, 0])
             for layer in range(sizes.n_layers):
                 ours, theirs = f"{stack}.layers.{layer}", f"{stack}.{layers}.{layer}"
                 for our_attention, their_attention in attentions.items():
@@ -249,9 +249,9 @@ class _OpenNMTNetwork:
                 for index, norm in enumerate((*norms, "feed_forward.layer_norm")):
                     yield from affine(f"{ours}.residuals.{index}.norm", f"{theirs}.{norm}", (d,))
             yield from affine(f"{stack}.norm", f"{stack}.layer_norm", (d,))
-        for kind, shape, new in (("weight", (self.sizes[1], d), 0.0), ("bias", (self.sizes[1],), NEVER_LOGIT)):
-            own_rows = partial(reorder, order=orders[1], new=new)
-            yield TensorPart(f"output.{kind}", (f"generator.{kind}",), shape, own_rows)
+        new_weights, new_biases = (partial(reorder, order=orders[1], new=new) for new in (0.0, NEVER_LOGIT))
+        yield TensorPart("output.weight", ("generator.weight",), (self.sizes[1], d), new_weights)
+        yield TensorPart("output.bias", ("generator.bias",), (self.sizes[1],), new_biases)
 
 
 OPENNMT = OpenNMT()
