@@ -11,9 +11,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from benchmarks import decoding, learning, quality, showing, start, why, worker
+from benchmarks import decoding, learning, quality, showing, showing_report, start, training, why, worker
 from benchmarks.learning import MARIAN, OURS_NAME, Learner, until_end
-from benchmarks.measure import peak_megabytes, picture
+from benchmarks.measure import LONGER, peak_megabytes, picture, ratios, spread
 from tests.small import small_checkpoint
 from transformer.training.schedule import learning_rate
 
@@ -69,11 +69,62 @@ def test_the_better_translations_are_reported_as_better(monkeypatch: pytest.Monk
     json.dumps(differences)  # as it is kept
 
 
+def learned(*bleu: float) -> dict[str, Any]:
+    score = {"chrF": 50.0, "loss": 2.0, "agreement": 1.0, "seconds_to_write": 3.0, "BLEU signature": "13a"}
+    score |= {"chrF signature": "c6"}
+    points = [
+        {"seconds": 150.0 * n, "updates": 100 * n, "tokens": 1000 * n, "BLEU": b, **score}
+        for n, b in enumerate(bleu, 1)
+    ]
+    return {"points": points, "beam": {**score, "BLEU": bleu[-1] + 1}}
+
+
+def test_quality_is_reported_and_drawn_for_all_who_took_part() -> None:
+    contestants = {OURS_NAME: learned(10.0, 20.0, 28.0, 30.0), MARIAN: learned(5.0, 12.0, 18.0, 20.0)}
+    sure = {"mean": 30.0, "half": 1.2}
+    differences = {"BLEU": {OURS_NAME: {**sure, "p": None}, MARIAN: {**sure, "p": 0.001}}}
+    report = quality.report({"contestants": contestants, "pair": "de-en", "minutes": 10, "differences": differences})
+    assert "+10.0" in report and "5.0 min" in report
+    drawn = ElementTree.fromstring(quality.picture("BLEU & <time>", contestants))
+    lines = drawn.findall(".//{*}polyline")
+    assert [len(line.attrib["points"].split()) for line in lines] == [4, 4]
+    assert {MARIAN in text.text for text in drawn.iter("{http://www.w3.org/2000/svg}text") if text.text} == {
+        True,
+        False,
+    }
+
+
 def test_what_is_slow_is_not_repeated() -> None:
     quick, slow = iter(range(100)), iter([-1.0])
     assert showing.repeated(3, {"a": lambda: next(quick)}, {"a": 5.0}) == {"a": [1, 2, 3]}
     assert showing.repeated(9, {"a": lambda: next(slow)}, {"a": 40.0}) == {"a": [40.0]}
     assert showing.repeated(9, {"a": lambda: next(slow)}, {"a": 40_000.0}, unit=1e-3) == {"a": [40_000.0]}
+
+
+def test_a_page_that_is_not_painted_is_reported() -> None:
+    one, longer = spread([1.0]), ratios([1.0], [1.0], LONGER)
+    sizes = {
+        "bytes": {
+            **{"headlight": 100, "app": 200, "headlight_file": 300, "cell": 150, "cell_saved": 100},
+            "model_view": 3000,
+        },
+        "failed": {"head_view": "not made in 300 s"},
+        "seconds": {"headlight": one, "headlight_file": one, "model_view": one},
+        "times_longer": {"model_view": longer},
+    }
+    opened = {
+        "app": one,
+        "headlight_file": one,
+        "failed": {"model_view": "not painted in 90 s"},
+        "times_longer_than_app": {},
+        "times_longer_than_headlight_file": {},
+    }
+    app = dict.fromkeys(showing_report.TARGETS, one)
+    assert "not made in 300 s" in showing_report.sizes_report({512: sizes})
+    report = showing_report.times_report({512: opened}, app)
+    assert "not painted in 90 s" in report and "not made" in report
+    drawn = picture("showing", showing_report.panels({"sizes": {512: sizes}, "opened": {512: opened}, "app": app}))
+    assert "512 tokens, BertViz model_view" in drawn and "BertViz head_view" not in drawn
 
 
 def test_the_copy_that_is_started_has_the_files_that_the_app_reads(tmp_path: Path) -> None:
@@ -103,6 +154,14 @@ def test_starts_are_compared_cold_with_cold() -> None:
     ElementTree.fromstring(picture("start", start.panels(result)))
 
 
+def test_training_tells_of_those_who_took_part_alone() -> None:
+    names = [training.OURS_BF16, training.OURS_F32, training.TORCH_F32]
+    speeds = {name: spread([100.0, 200.0]) for name in names}
+    times = {f"{training.OURS_BF16} / {training.TORCH_F32}": ratios([1.9, 2.1], [1.0, 1.0])}
+    report = training.report({"tokens_per_second": speeds, "times": times})
+    assert "2: reached" in report and "JoeyNMT" not in report and "Marian" not in report
+
+
 @pytest.mark.slow
 def test_the_peak_memory_of_a_child_is_its_own() -> None:
     """The parent holds more memory before the fork than the imports of the child need."""
@@ -121,6 +180,23 @@ def test_a_worker_that_grows_is_distinguished_from_one_that_is_flat() -> None:
 
 
 # ---- why -----------------------------------------------------------------------------------------------------------
+
+
+def test_what_the_page_why_takes_is_told_beside_its_aims_and_inseq() -> None:
+    names = [why.CONTRIBUTIONS, why.INSEQ_LEFT_OUT]
+    times = {str(n): {name: spread([0.04 * n, 0.02 * n, 0.03 * n]) for name in names} for n in why.LENGTHS}
+    longer = {str(n): {why.INSEQ_LEFT_OUT: ratios([0.9] * 6, [0.1] * 6, LONGER)} for n in why.LENGTHS}
+    result = {"seconds": times, "clock": times, "times_longer": longer}
+    methods, peers = why.report(result).split("\n\n")
+    contributions, inseq = methods.splitlines()[2:]
+    beside = "Inseq, occlusion | leaving one token out | 9.00 (9.00 to 9.00); longer, 9.00 to 9.00"
+    assert peers.splitlines()[2:] == [f"| {n} + {n} | {beside} |" for n in why.LENGTHS]
+    assert contributions == "| contributions | 360 (240 to 480) | 360 | 900 (600 to 1,200) | 900 | 0.5 s |"
+    assert inseq.endswith("|  |")
+    dots = why.panels(result)["12 + 12 tokens"]
+    assert [dot.target for dot in dots] == [0.5, None] and dots[0].colour != dots[1].colour
+    assert all(dot.target is None for dot in why.panels(result)["30 + 30 tokens"])
+    assert picture("Why", why.panels(result)).count("<circle") == 4
 
 
 def test_every_method_of_why_runs_on_as_many_tokens_as_it_says() -> None:

@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from PIL import Image, ImageSequence
 
 from tools import architecture
 
@@ -156,3 +157,18 @@ def test_the_readme_is_one_screen_and_its_code_runs() -> None:
     names: dict[str, object] = {}
     exec(code, names)
     assert names["trace"].translation.endswith(".")  # type: ignore[attr-defined]
+
+
+def test_the_readme_shows_a_film_of_twenty_seconds() -> None:
+    document = ROOT / "README.md"
+    (picture,) = [token for token in tokens(document) if token.type == "image"]
+    assert len(picture.content.split()) > 10  # what is seen, for those who don't see it
+    path = ROOT / str(picture.attrGet("src"))
+    assert path.stat().st_size <= 3_000_000
+    with Image.open(path) as film:
+        durations = []
+        for frame in ImageSequence.Iterator(film):
+            frame.load()
+            durations.append(frame.info["duration"])
+        assert film.format == "WEBP" and film.width == 960
+    assert 15_000 <= sum(durations) <= 25_000 and len(durations) > 50

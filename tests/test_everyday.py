@@ -17,6 +17,15 @@ ROOT = Path(__file__).resolve().parents[1]
 LISTS = ROOT / "tests" / "everyday"
 PAIRS = ("en-fr", "de-en")
 SHORT_LISTS = sorted(LISTS.glob("short.*.tsv"))  # single words, greetings, questions in lower case without a full stop
+# What a translator of captions alone made nonsense of.
+FIRST = (
+    "I love pizza.",
+    "Hello, how are you?",
+    "What time is it?",
+    "My name is Anna and I live in Paris.",
+    "I don't know where he went yesterday.",
+    "The animal didn't cross the street because it was too tired.",
+)
 
 
 def read_list(table: Path, count: int) -> tuple[list[AcceptedSentence], set[str]]:
@@ -52,6 +61,15 @@ def test_the_french_is_typed_as_the_corpus_has_it(name: str) -> None:
         for translation in sentence.accepted:
             assert "’" not in translation
             assert all(translation[n - 1] == " " for n, mark in enumerate(translation) if mark in "!?:;»"), translation
+
+
+def test_what_people_type_first_and_carelessly_is_there() -> None:
+    english = {sentence.source for sentence in sentences(lines(LISTS / "en-fr.tsv"))}
+    assert set(FIRST) <= english
+    assert FIRST[-1].replace("tired", "wide") in english
+    for pair in PAIRS:
+        typed = [sentence.source for sentence in sentences(lines(LISTS / f"{pair}.tsv"))]
+        assert sum(text[0].islower() or any(quote in text for quote in "’“„") for text in typed) >= 9
 
 
 def test_the_command_writes_what_the_model_does_into_its_card(

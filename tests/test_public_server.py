@@ -27,7 +27,7 @@ from tests.small import small_checkpoint
 from tests.small_run import finished_run, small_recipe
 from tools import space
 from tools.healthy import problem
-from tools.serving import _wait_until_healthy, free_port
+from tools.serving import free_port, wait_until_healthy
 from tools.streamlit_client import open_session
 from transformer.tokenizers import Tokenizer
 from ui.anatomy.view import AnatomyView
@@ -138,7 +138,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Public]:
             command, cwd=served.program, env=environment, stdout=output, stderr=subprocess.STDOUT
         )
     try:
-        _wait_until_healthy(process, served.url, folder / "log.txt", 120)
+        wait_until_healthy(process, served.url, folder / "log.txt", 120)
         assert asyncio.run(problem(served.url)) is None
         yield served
     finally:

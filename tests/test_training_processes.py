@@ -1,4 +1,4 @@
-"""Several processes, as torchrun and `accelerate launch` start them, make the updates of one with the whole batch."""
+"""Several processes, as `accelerate launch` starts them, make the updates of one process with the whole batch."""
 
 from __future__ import annotations
 
@@ -53,6 +53,12 @@ def assert_same_updates(alone: RunFolder, both: RunFolder) -> None:
             assert (tensor - b[name]).abs().max() < 1e-6, name
 
 
+def test_two_processes_with_half_the_batch_each_make_the_updates_of_one(recipe: Recipe, tmp_path: Path) -> None:
+    alone, both = finished_run(tmp_path, "alone", recipe), RunFolder(tmp_path / "both")
+    launch("--multi_gpu", *shlex.split(recipe.command(str(both.path)))[3:])
+    assert_same_updates(alone, both)
+
+
 def test_two_processes_with_half_of_the_model_each_do_so_too_from_a_checkpoint_on(
     recipe: Recipe, tmp_path: Path
 ) -> None:
@@ -74,7 +80,7 @@ def test_one_process_in_place_of_two_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "run").exists()
 
 
-def test_two_processes_with_half_the_batch_each_make_the_updates_of_one(recipe: Recipe, tmp_path: Path) -> None:
+def test_torchrun_starts_both(recipe: Recipe, tmp_path: Path) -> None:
     alone, both = finished_run(tmp_path, "alone", recipe), RunFolder(tmp_path / "both")
     launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
     words = ["-m", "headlight", *shlex.split(recipe.command(str(both.path)))[3:]]

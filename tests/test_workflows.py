@@ -28,6 +28,12 @@ TARGETS = set(re.findall(r"^([a-z]+)(?: [a-z]+)*:", (ROOT / "Makefile").read_tex
 every_command = pytest.mark.parametrize(("job", "command"), COMMANDS)
 
 
+def test_the_workflows_are_those_of_the_document() -> None:
+    assert WORKFLOWS.keys() == {"audit", "container", "docs", "release", "tests"}
+    described = (ROOT / "docs" / "releasing.md").read_text("utf-8")
+    assert all(f"`{name}.yml`" in described for name in WORKFLOWS)
+
+
 def test_each_action_is_pinned_by_its_commit_and_has_one_version() -> None:
     versions: dict[str, set[tuple[str, str]]] = {}
     for path in PATHS:
@@ -88,3 +94,14 @@ def test_a_release_refuses_a_tag_that_is_not_the_version() -> None:
     for tag, status in ((f"v{headlight.__version__}", 0), ("v0.0.1", 1), (headlight.__version__, 1)):
         done = subprocess.run(["bash", "-e", "-c", check], cwd=ROOT, env={**os.environ, "GITHUB_REF_NAME": tag})
         assert done.returncode == status, tag
+
+
+def test_only_what_was_built_and_tried_is_published() -> None:
+    jobs = WORKFLOWS["release"]["jobs"]
+    assert "make installed" in "".join(step.get("run", "") for step in jobs["build"]["steps"])
+    assert jobs["publish"]["needs"] == ["build", "attest"] and jobs["page"]["needs"] == "publish"
+    assert jobs["publish"]["environment"] == "pypi"
+    uploads = [step["with"] for step in jobs["build"]["steps"] if "upload-artifact@" in step.get("uses", "")]
+    assert {upload["name"] for upload in uploads} == {"dist", "sbom"}
+    for upload in uploads:  # `dist` is made by the steps before
+        assert upload["path"] == "dist/" or (ROOT / upload["path"]).is_file()

@@ -116,7 +116,7 @@ def serve(
     process = (start or _start)(arguments, app.parent, log)
     address = f"http://127.0.0.1:{port}"
     try:
-        _wait_until_healthy(process, address, log, seconds)
+        wait_until_healthy(process, address, log, seconds)
         yield address
     finally:
         process.terminate()
@@ -179,7 +179,7 @@ def _start(arguments: list[str], folder: Path, log: Path) -> Process:
         return subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
 
 
-def _wait_until_healthy(process: Process, address: str, log: Path, seconds: float) -> None:
+def wait_until_healthy(process: Process, address: str, log: Path, seconds: float) -> None:
     end = time.monotonic() + seconds
     while time.monotonic() < end and process.poll() is None:
         try:

@@ -14,23 +14,22 @@ _PLURALS = {
 }  # fmt: skip
 # verb: (past, participle) where both are equal one is given
 _IRREGULAR_VERBS = {
-    "bake": "baked", "begin": "began begun", "bite": "bit bitten", "blow": "blew blown", "break": "broke broken",
-    "bring": "brought", "build": "built", "buy": "bought", "catch": "caught", "choose": "chose chosen",
-    "come": "came come", "cut": "cut", "dig": "dug", "do": "did done", "draw": "drew drawn", "drink": "drank drunk",
-    "drive": "drove driven", "eat": "ate eaten", "fall": "fell fallen", "feed": "fed", "feel": "felt",
-    "fight": "fought", "find": "found", "fly": "flew flown", "forget": "forgot forgotten", "get": "got gotten",
-    "give": "gave given", "go": "went gone", "grow": "grew grown", "hang": "hung", "have": "had", "hear": "heard",
-    "hide": "hid hidden", "hit": "hit", "hold": "held", "hurt": "hurt", "keep": "kept", "know": "knew known",
-    "learn": "learned", "leave": "left", "lend": "lent", "light": "lit", "lose": "lost", "make": "made",
-    "meet": "met", "pay": "paid", "put": "put", "read": "read", "ride": "rode ridden", "ring": "rang rung",
-    "run": "ran run", "say": "said", "see": "saw seen", "sell": "sold", "send": "sent", "set": "set", "shoot": "shot",
-    "sing": "sang sung", "sit": "sat", "sleep": "slept", "speak": "spoke spoken", "spend": "spent", "stand": "stood",
-    "steal": "stole stolen", "stick": "stuck", "sweep": "swept", "swim": "swam swum", "take": "took taken",
-    "teach": "taught", "tell": "told", "think": "thought", "throw": "threw thrown", "understand": "understood",
-    "wake": "woke woken", "wear": "wore worn", "win": "won", "write": "wrote written",
+    "bake": "baked", "begin": "began begun", "blow": "blew blown", "break": "broke broken", "bring": "brought",
+    "build": "built", "buy": "bought", "catch": "caught", "come": "came come", "cut": "cut", "dig": "dug",
+    "do": "did done", "draw": "drew drawn", "drink": "drank drunk", "drive": "drove driven", "eat": "ate eaten",
+    "fall": "fell fallen", "feed": "fed", "feel": "felt", "find": "found", "fly": "flew flown",
+    "forget": "forgot forgotten", "get": "got gotten", "give": "gave given", "go": "went gone", "grow": "grew grown",
+    "hang": "hung", "have": "had", "hide": "hid hidden", "keep": "kept", "know": "knew known", "learn": "learned",
+    "leave": "left", "lend": "lent", "light": "lit", "lose": "lost", "make": "made", "meet": "met", "pay": "paid",
+    "put": "put", "read": "read", "ride": "rode ridden", "ring": "rang rung", "run": "ran run", "say": "said",
+    "see": "saw seen", "sell": "sold", "send": "sent", "set": "set", "sing": "sang sung", "sit": "sat",
+    "sleep": "slept", "speak": "spoke spoken", "spend": "spent", "stand": "stood", "sweep": "swept",
+    "swim": "swam swum", "take": "took taken", "teach": "taught", "tell": "told", "think": "thought",
+    "throw": "threw thrown", "understand": "understood", "wake": "woke woken", "wear": "wore worn", "win": "won",
+    "write": "wrote written",
 }  # fmt: skip
 _DOUBLING_VERBS = (
-    "begin", "chat", "cut", "dig", "forget", "get", "hit", "jog", "knit", "mop", "pet", "plan", "program", "put", "run",
+    "begin", "chat", "cut", "dig", "forget", "get", "jog", "knit", "mop", "pet", "plan", "program", "put", "run",
     "set", "shop", "sit", "stop", "swim", "trim", "unwrap", "win", "wrap",
 )  # fmt: skip
 _VOWEL_SOUND = re.compile(

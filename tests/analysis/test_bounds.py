@@ -1,8 +1,7 @@
 """Memory that each computation behind a page takes besides the model, at 512 source and 512 target tokens.
 
 Measured as the system sees it, in one process with the server's settings. Passes over such a sentence are many and
-alike, so a function ends after some of them, when its peak no longer grows by more than a few per cent. What a beam
-records grows with each step: it goes on to its end, and a diverse one, which records as many rows, is stopped.
+alike, so a function ends after some of them; what it keeps of them is small.
 """
 
 from __future__ import annotations
@@ -18,33 +17,33 @@ from headlight.folders import checkpoints
 MEASURED = {  # calls, and how many times they yield before they are ended
     "trace_ids": ("translator.trace_ids(source, target)", 1000),
     "check": ("check(translator.trace_ids(source, target), model)", 1000),
-    "leave_one_out": ("why.leave_one_out(model, source, target)", 8),
-    "value_zeroing": ("why.value_zeroing(model, source, target)", 10),
-    "contributions": ("why.contributions(model, source, target)", 20),
+    "leave_one_out": ("why.leave_one_out(model, source, target)", 20),
+    "value_zeroing": ("why.value_zeroing(model, source, target)", 20),
+    "contributions": ("why.contributions(model, source, target)", 100),
     "head_contributions": ("why.head_contributions(model, source, target)", 100),
-    "layer_contributions": ("why.layer_contributions(model, source, target, model.sites()[0])", 20),
+    "layer_contributions": ("why.layer_contributions(model, source, target, model.sites()[0])", 100),
     "gradient_times_input": ("why.gradient_times_input(model, source, target, 511)", 1000),
-    "integrated_gradients": ("why.integrated_gradients(model, source, target, 511)", 12),
-    "head_ablation": ("why.head_ablation(model, source, target, [(source, target)])", 12),
-    "measured": ("why.measured(model, source, target)", 60),
+    "integrated_gradients": ("why.integrated_gradients(model, source, target, 511)", 20),
+    "head_ablation": ("why.head_ablation(model, source, target, [(source, target)])", 20),
+    "measured": ("why.measured(model, source, target)", 120),
     "contrast": ("why.contrast(model, source, target, 511, 20)", 1000),
     "score_parts": ("why.score_parts_of(stream(model, source, target), model.sites()[-1], 0, 511, 3)", 1000),
     "first_difference": ("why.first_difference(model, other, target)", 1000),
-    "patching": ("why.patching(model, why.Corruption(source, other, target, 511, 20))", 12),
-    "patching of patterns": ("why.patching(model, why.Corruption(source, other, target, 511, 20), ['patterns'])", 12),
-    "decoder_lens": ("why.decoder_lens(model, source, target)", 10),
-    "head_importance": ("head_importance(model, source, target)", 10),
+    "patching": ("why.patching(model, why.Corruption(source, other, target, 511, 20))", 40),
+    "patching of patterns": ("why.patching(model, why.Corruption(source, other, target, 511, 20), ['patterns'])", 40),
+    "decoder_lens": ("why.decoder_lens(model, source, target)", 30),
+    "head_importance": ("head_importance(model, source, target)", 20),
     "several_heads": ("several_heads(model, source, target, model.sites()[0])", 1000),
-    "faithfulness": ("faithfulness(model, source, target, [[place] for place in range(511)])", 6),
+    "faithfulness": ("faithfulness(model, source, target, [[place] for place in range(511)])", 30),
     "value_weighted_patterns": ("value_weighted_patterns(model, source, target)", 1000),
     "lens": ("lens(stream(model, source, target))", 1000),
     "whole_head": ("whole_head(model, [source, other], [target[:-1]] * 2, model.sites()[0], 0)", 1000),
     "encoder_states": ("encoder_states(model, source)", 1000),
-    "read_reference": ("read_reference(translator.prepared, source, target[1:])", 20),
+    "read_reference": ("read_reference(translator.prepared, source, target[1:])", 1000),
     "neighbours": ("neighbours(model.output.weight.detach().numpy(), 20)", 1000),
     "beam of 10": ("decoded(Decoding.of('beam', size=10))", 10_000),
-    "diverse beam of 10": ("decoded(Decoding.of('diverse', size=10, groups=10))", 300),
-    "translate": ("list(beam(translator.prepared, translator.source_batch([source]), 5))", 200),
+    "diverse beam of 10": ("decoded(Decoding.of('diverse', size=10, groups=10))", 10_000),
+    "translate": ("list(beam(translator.prepared, translator.source_batch([source]), 5))", 1000),
     "picture of every head": ("png(patterns_svg(blocks(), title='', facts={}))", 1000),
 }
 PROGRAM = """

@@ -1,13 +1,16 @@
 """How busy a machine was: reckoned from two readings, and read of processes that are detached or long ended."""
 
 import json
+import re
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import psutil
 import pytest
 
+import benchmarks
 from benchmarks.busy import ProcessorReading, busy_text, shares
 
 BURN = "import time\nwhile time.process_time() < {seconds}: pass"
@@ -64,3 +67,14 @@ def test_what_a_detached_process_took_is_ours_and_what_a_stranger_took_is_not() 
     # With both interpreters' own beginning, and less what rounding the clock and the ticks takes.
     assert 0.45 <= busy["contestants"] * processors < 1.4
     assert busy["others"] * processors > 0.7
+
+
+def test_every_benchmark_that_keeps_a_result_says_how_busy_the_machine_was() -> None:
+    """Told by its source, since `keep` asks for it only when all is measured."""
+    sources = {path.name: path.read_text() for path in Path(benchmarks.__path__[0]).glob("*.py")}
+    keeping = {name for name, source in sources.items() if re.search(r"^ +keep(_drawn)?\(", source, re.M)} - {
+        "measure.py"
+    }
+    assert {"training.py", "quality.py", "imported.py"} < keeping
+    calls = "busy = Busy()", "busy.shares_since_begin()"
+    assert [name for name in keeping if not all(call in sources[name] for call in calls)] == []

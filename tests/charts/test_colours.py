@@ -1,7 +1,9 @@
+import re
+
 import numpy as np
 import pytest
 
-from headlight.charts.colours import THEMES, Theme, lookup, theme_named
+from headlight.charts.colours import OKABE_ITO, THEMES, Theme, lookup, theme_named
 
 BOTH = pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES.keys())
 
@@ -36,6 +38,17 @@ def test_lookup_runs_through_every_colour_of_the_scale(theme: Theme) -> None:
     table = lookup(theme.sequential, 4 * 10 + 1)
     assert table.dtype == np.uint8
     assert ["#{:02x}{:02x}{:02x}".format(*rgb) for rgb in table[::10]] == list(theme.sequential)
+
+
+@BOTH
+def test_less_and_more_are_equally_far_from_no_difference(theme: Theme) -> None:
+    assert len(theme.diverging) == 3
+    assert len(set(theme.diverging)) == 3
+
+
+def test_the_heads_colours_are_eight_different_ones() -> None:
+    assert len(set(OKABE_ITO)) == 8
+    assert all(re.fullmatch("#[0-9a-f]{6}", colour) for colour in OKABE_ITO)
 
 
 def test_an_unknown_theme_is_refused_by_name() -> None:

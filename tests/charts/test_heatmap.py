@@ -109,7 +109,7 @@ def test_masked_cells_have_no_colour_and_a_zero_weight_has_one(causal: np.ndarra
     assert (matrix.text == "").tolist() == LATER.tolist()
 
 
-def test_masked_cells_say_so_and_are_hatched_exactly() -> None:
+def test_masked_cells_are_named_and_hatched() -> None:
     masked = np.random.default_rng(3).random((7, 9)) < 0.4
     figure = pattern(np.zeros((7, 9)), list("abcdefg"), list("abcdefghi"), masked=masked)
     assert (ground_of(figure).z == masked).all()

@@ -241,6 +241,11 @@ def test_clauses_are_conjugated_negated_and_agree() -> None:
         ("aller", "subjunctive", "tu", "ailles"),
         ("finir", "subjunctive", "je", "finisse"),
         ("être", "imperfect", "il", "était"),
+        ("cueillir", "future", "tu", "cueilleras"),
+        ("éteindre", "present", "nous", "éteignons"),
+        ("sortir", "present", "je", "sors"),
+        ("tenir", "future", "ils", "tiendront"),
+        ("rire", "imperfect", "nous", "riions"),
     ],
 )
 def test_conjugation(verb: str, tense: FiniteTense, person: str, form: str) -> None:

@@ -188,7 +188,10 @@ def test_conjugation():
     ]
     assert [GermanVerb("", "arbeiten").present(person) for person in range(3)] == ["arbeite", "arbeitest", "arbeitet"]
     assert [GermanVerb("", "essen").imperative(person) for person in (1, 4, 5)] == ["iss", "esst", "essen"]
-    assert [GermanVerb("", "fahren").imperative(1), GermanVerb("", "treffen").imperative(1)] == ["fahr", "triff"]
+    verbs = {"fahren": "fahr", "treffen": "triff", "spielen": "spiel", "sammeln": "sammle", "fangen": "fang"}
+    assert {verb: GermanVerb("", verb).imperative(1) for verb in verbs} == verbs
+    assert [GermanVerb("", verb).present(0) for verb in ("spielen", "sammeln")] == ["spiele", "sammle"]
+    assert [split_verb(verb).participle() for verb in ("übersetzen", "ab|trocknen")] == ["übersetzt", "abgetrocknet"]
     assert [split_verb("ein|laden").participle(), split_verb("reparieren").participle()] == ["eingeladen", "repariert"]
     assert split_verb("auf|stehen").auxiliary() == GermanVerb("", "sein")
     assert GermanVerb("", "waschen").present(1) == "wäschst"

@@ -11,7 +11,7 @@ import pytest
 
 from headlight.corpora import multi30k
 from headlight.corpora.corpora import open_corpus
-from headlight.corpora.multi30k import FILES, MAX_DOWNLOAD_BYTES, SHA256, Multi30k, fetch
+from headlight.corpora.multi30k import COMMIT, FILES, LANGUAGES, MAX_DOWNLOAD_BYTES, SHA256, Multi30k, fetch
 
 HERE = os.environ.get("HEADLIGHT_MULTI30K")  # where the machine that runs the tests has the corpus
 Server = tuple[Path, str, list[str]]  # its folder, its address, what was asked for
@@ -54,12 +54,13 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     service.server_close()
 
 
+@pytest.mark.parametrize("split", FILES)
 @pytest.mark.parametrize(("compress", "ending"), [(gzip.compress, ".gz"), (bytes, "")])
-def test_reads_a_folder(tmp_path: Path, compress: Callable[[bytes], bytes], ending: str) -> None:
-    folder = fill(tmp_path / "here", compress=compress, ending=ending)
-    for split, name in FILES.items():
-        pairs = [pair[1:3] for pair in Multi30k(folder, "de", "en", split)]
-        assert pairs == [(f"{name} de {line}", f"{name} en {line}") for line in (1, 2)]
+def test_reads_a_folder(tmp_path: Path, split: str, compress: Callable[[bytes], bytes], ending: str) -> None:
+    corpus = Multi30k(fill(tmp_path / "here", compress=compress, ending=ending), "de", "en", split)
+    assert [pair[1:3] for pair in corpus] == [
+        (f"{FILES[split]} de {line}", f"{FILES[split]} en {line}") for line in (1, 2)
+    ]
 
 
 def test_folder_is_found_by_argument_then_environment_then_here(
@@ -119,6 +120,12 @@ def test_only_the_file_of_the_commit_is_kept(tmp_path: Path, server: Server) -> 
     (public / "val.en.gz").unlink()
     with pytest.raises(ValueError, match="404"):
         fetch(tmp_path / "got", "val.en.gz", url)
+
+
+def test_what_is_downloaded_is_named_by_a_commit_and_known_by_its_checksum() -> None:
+    assert len(COMMIT) == 40 and int(COMMIT, 16)
+    assert set(SHA256) == {f"{name}.{language}.gz" for name in FILES.values() for language in LANGUAGES}
+    assert all(len(value) == 64 and int(value, 16) for value in SHA256.values())
 
 
 @pytest.mark.skipif(HERE is None, reason="HEADLIGHT_MULTI30K names no folder")

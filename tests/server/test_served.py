@@ -1,7 +1,4 @@
-"""The real server, asked as an attacker asks: by forged names, from other sites, without the password.
-
-tests/server/test_routes.py asks for every route so.
-"""
+"""The real server, asked as an attacker asks: by forged names, from other sites, without the password."""
 
 import asyncio
 import http.client
@@ -26,7 +23,7 @@ from websockets.typing import Origin, Subprotocol
 from server import open_browser
 from tests.forked import serve_forked
 from tools import healthy
-from tools.serving import _wait_until_healthy, free_port
+from tools.serving import free_port, wait_until_healthy
 
 pytestmark = pytest.mark.slow  # starts the server for real
 ROOT = Path(__file__).resolve().parents[2]
@@ -107,7 +104,7 @@ def production(log: Path, *arguments: str, **environment: str) -> Iterator[tuple
         )
     url = f"http://127.0.0.1:{port}"
     try:
-        _wait_until_healthy(process, url, log, 60)
+        wait_until_healthy(process, url, log, 60)
         yield url, process
     finally:
         process.terminate()
@@ -142,6 +139,13 @@ def _cookie(url: str) -> str:
 # ---- names and origins ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "localhost.evil.example", "192.0.2.1"])
+@pytest.mark.parametrize("path", ["/", "/_stcore/host-config", "/_stcore/health", "/_stcore/upload_file/a/b"])
+def test_a_forged_name_is_refused(url: str, host: str, path: str) -> None:
+    answer = ask(url, path, host=host)
+    assert answer.status == 403 and b"HEADLIGHT_HOSTS" in answer.body
+
+
 def test_a_name_rebound_to_this_machine_is_refused(url: str) -> None:
     """Host and Origin agree, as a browser says them whose page believes to be at home."""
     port = urlsplit(url).port
@@ -151,6 +155,11 @@ def test_a_name_rebound_to_this_machine_is_refused(url: str) -> None:
     assert websocket(url, "127.0.0.1", f"http://127.0.0.1:{port}") == 101
     assert websocket(url, "localhost", f"http://localhost:{port}") == 101
     assert websocket(url, "127.0.0.1") == 101
+
+
+def test_an_upload_from_another_site_is_refused(url: str) -> None:
+    answer = ask(url, "/_stcore/upload_file/a/b", "PUT", b"x", origin="http://evil.example")
+    assert answer.status == 403 and b"A page from 'http://evil.example'" in answer.body
 
 
 def test_where_others_come_addresses_are_answered_and_names_are_not(locked: str) -> None:
@@ -171,6 +180,24 @@ def test_every_answer_says_what_a_page_may_load(url: str, locked: str) -> None:
         assert answer.headers["x-frame-options"] == "SAMEORIGIN"
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert answer.headers["referrer-policy"] == "same-origin"
+
+
+@pytest.mark.parametrize("path", ["/_stcore/metrics", "/_stcore/metrics?families=a", "/_stcore/metrics/"])
+def test_metrics_are_off(url: str, path: str) -> None:
+    answer = ask(url, path)
+    assert answer.status == 404 and b"HEADLIGHT_METRICS=1" in answer.body
+
+
+def test_a_public_server_that_streamlit_started_takes_no_upload(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server has Streamlit's own limit, as after `HEADLIGHT_PUBLIC=1 streamlit run app.py`."""
+    monkeypatch.setenv("HEADLIGHT_PUBLIC", "1")
+    with serve_forked(ROOT / "app.py", tmp_path / "log.txt") as url:
+        for method in ("PUT", "DELETE", "OPTIONS"):
+            answer = ask(url, "/_stcore/upload_file/session/file", method, b"x" * 1000)
+            assert answer.status == 404 and b"uploads are switched off" in answer.body
+        assert ask(url, "/_stcore/health").body == b"ok"
 
 
 def test_nothing_is_asked_of_the_internet(locked: str, watched: Path) -> None:
@@ -200,6 +227,26 @@ def test_the_fonts_that_the_theme_names_are_served_and_nothing_beside_them(url: 
 
 
 # ---- the password --------------------------------------------------------------------------------------------------
+
+
+def test_nothing_is_answered_without_the_password(locked: str) -> None:
+    page = ask(locked, accept="text/html")
+    assert page.status == 401 and b'type="password"' in page.body
+    for path in ("/static/js/none.js", "/_stcore/host-config", "/app/static/x", "/component/a/b", "/favicon.png"):
+        answer = ask(locked, path)
+        assert answer.status == 401 and b"requires a password" in answer.body
+    assert websocket(locked) == 401
+    assert ask(locked, "/_stcore/metrics").status in (401, 404)
+
+
+def test_uploads_and_downloads_are_for_who_gave_it(locked: str) -> None:
+    known = _cookie(locked)
+
+    assert ask(locked, "/media/none.csv").status == 401
+    assert ask(locked, "/media/none.csv", cookie=known).status == 404  # Streamlit's own answer, as the last one below
+    for method in ("PUT", "POST", "DELETE", "OPTIONS"):
+        assert ask(locked, "/_stcore/upload_file/a/b", method, b"x").status == 401
+    assert ask(locked, "/_stcore/upload_file/a/b", "OPTIONS", cookie=known).status == 204
 
 
 def test_the_health_check_knows_the_password(locked: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -295,8 +295,9 @@ def _sentences(evaluation: SlicedEvaluation, scores: SliceScores, names: Sequenc
                     icon=":material/grid_view:",
                     width=96,
                     key=f"slices-open-{row}-{number}",
-                    on_click=_take_sentence,
-                    args=(sentence.source, {} if number == 1 else {"model": name}),
+                    on_click=_open_in_attention,
+                    # With its own translation, of the page's model or of the other.
+                    kwargs={"text": sentence.source, "target": None} | ({} if number == 1 else {"model": name}),
                     help=f"chrF of {literal(name)}. Opens the sentence on the Attention page.",
                 )
             st.html(_sentence_html(sentence))
@@ -315,7 +316,6 @@ def _sentence_html(sentence: SlicedSentence) -> str:
     return f'<div class="translated-sentence"><b>{line(sentence.source)}</b>{translations}{reference}</div>'
 
 
-def _take_sentence(text: str, model: dict[str, str]) -> None:
-    """Open the sentence with its own translation, of the page's model or of another {"model"}."""
-    set_view(text=text, target=None, **model)
+def _open_in_attention(**changes: object) -> None:
+    set_view(**changes)
     st.session_state["slices-go"] = True

@@ -113,7 +113,7 @@ def test_what_a_head_alone_loses(small: Translator) -> None:
     ]  # fmt: skip
 
 
-def test_the_division_is_told_with_the_heads_own_numbers_and_beside_additive_attention(small: Translator) -> None:
+def test_division_by_sqrt_d_k_shows_the_heads_scores_and_additive_attention(small: Translator) -> None:
     trace = small.trace("two dogs", target=TARGET)
     query = {"model": "a-small", "text": "two dogs", "target": TARGET, "head": "1"}
     text = texts(open_page("anatomy", "additive", look="scaling", kind="encoder", layer="1", **query))

@@ -1,4 +1,4 @@
-"""What stands behind the Heads page: the corpora that it offers, and measurements under way."""
+"""The Heads page without its layout: which corpora it offers, and measurements that run."""
 
 from __future__ import annotations
 

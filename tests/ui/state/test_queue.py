@@ -292,6 +292,15 @@ def test_few_ask_at_once() -> None:
     assert [concurrent_requests(cores) for cores in (1, 2, 4, 64)] == [1, 1, 2, 4]
 
 
+def test_every_cache_is_swept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "_CACHES", [])
+    caches = [Cache[int](5, seconds) for seconds in (-1.0, 600.0)]
+    for one in caches:
+        one.get("key", lambda: 1)
+    cache.sweep()
+    assert [len(cache._entries) for cache in caches] == [0, 1]
+
+
 def test_pages_cache_in_one_way_and_what_somebody_typed_for_no_longer_than_anything_else() -> None:
     """Streamlit lets go of what is too old when something else is cached, on a quiet server never."""
     typed = {"text", "target", "reference", "one", "other", "output", "source"}
