@@ -56,7 +56,7 @@ def test_the_heads_of_the_reverser(page: Page, atlas_url: str) -> None:
     expect(
         page.get_by_text(re.compile(r"Looks at what it is translating: (over )?\d+.% of [\d,]+ letters; chance"))
     ).to_be_visible()
-    expect(page.get_by_text(re.compile(r"Measured on 200 sentences on \d+ \w+ \d{4}"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"Measured on 200 sentences on \d+ \w+ \d{4}")).first).to_be_visible()
     rail = page.get_by_role("slider", name="Snapshot of the training")
     expect(rail).to_be_visible(timeout=TIMEOUT_MS)
     expect(page.get_by_text(re.compile("since step [0-9,]+ of its training"))).to_be_visible()
