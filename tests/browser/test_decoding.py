@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from urllib.parse import parse_qsl, quote
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -138,6 +138,15 @@ def test_steps_by_mouse_and_keyboard_show_what_the_model_computed(page: Page, od
     page.get_by_test_id("stMain").focus()  # as a click on nothing does
     page.keyboard.press("PageDown")  # as presenters' remote controls send
     step(page, 2)
+    # No step needs the server.
+    page.context.set_offline(True)
+    page.locator(".track").focus()
+    page.keyboard.press("ArrowRight")
+    step(page, 3)
+    page.locator("select[aria-label='Head']").select_option("0")
+    label = page.locator('.attention[data-kind="cross"] .words')
+    expect(label).to_have_attribute("aria-label", re.compile("head 1"))
+    page.context.set_offline(False)
     page.locator('.stop[data-step="3"]').click()
     step(page, 3)
     page.locator(".track").focus()
@@ -197,18 +206,6 @@ def test_the_future_can_be_hidden_until_it_is_reached(page: Page, odd_url: str, 
     expect(page).not_to_have_url(re.compile("future=0"))
 
 
-def test_a_step_needs_no_server(page: Page, odd_url: str) -> None:
-    go(page, odd_url)
-    page.context.set_offline(True)
-    page.locator(".track").focus()
-    page.keyboard.press("ArrowRight")
-    step(page, 2)
-    page.locator("select[aria-label='Head']").select_option("1")
-    label = page.locator('.attention[data-kind="cross"] .words')
-    expect(label).to_have_attribute("aria-label", re.compile("head 2"))
-    page.context.set_offline(False)
-
-
 def test_a_node_opens_its_candidates_and_its_attention(page: Page, odd_url: str, odd: Translator) -> None:
     search = decoded(odd)
     other = next(i for i in search.tree.hypotheses[1:] if search.tree.nodes[i].step > 3)
@@ -230,10 +227,9 @@ def test_a_node_opens_its_candidates_and_its_attention(page: Page, odd_url: str,
     expect(page.locator(".fate")).to_be_hidden()
 
 
-@pytest.mark.parametrize("query", ["", "?strategy=diverse&size=4&groups=3&diversity=1.0&penalty=0"])
-def test_the_tree_and_the_table_have_every_score(page: Page, odd_url: str, odd: Translator, query: str) -> None:
-    search = decoded(odd, DecodingView.from_query(dict(parse_qsl(query[1:]))).decoding)
-    go(page, odd_url, query)
+def test_the_tree_and_the_table_have_every_score(page: Page, odd_url: str, odd: Translator) -> None:
+    search = decoded(odd)
+    go(page, odd_url)
     seen: set[int] = set()
     for left in range(0, 6_000, 400):  # what is far from the visible part is not drawn
         page.locator(".treebox").evaluate("(e, left) => { e.scrollLeft = left; }", left)
@@ -344,9 +340,19 @@ def test_a_reference_is_read_token_by_token_and_the_downloads_hold_what_is_shown
     assert [path.name.split("-img-")[0] for path in saved] == ["a-odd-decoding", "a-odd-tree"]
 
 
-def test_hostile_tokens_are_text_and_the_dark_page_takes_its_own_colours(dark_page: Page, odd_url: str) -> None:
-    page = go(dark_page, odd_url, f"?reference={quote(HOSTILE[0])}&branches=4.5~1&layer=1&head=1")
+def test_on_a_phone_in_the_dark_all_is_below_each_other_and_hostile_tokens_are_text(
+    new_page: Callable[..., Page], odd_url: str
+) -> None:
+    """The dark page takes its own colours."""
+    page = new_page(viewport={"width": 390, "height": 844}, color_scheme="dark")
+    go(page, odd_url, f"?reference={quote(HOSTILE[0])}&branches=4.5~1&layer=1&head=1")
     page.locator(".card").nth(1).wait_for(timeout=30_000)
+    assert page.get_by_test_id("stMain").evaluate("e => e.scrollWidth <= e.clientWidth + 1")
+    boxes = [
+        page.locator(place).first.bounding_box() for place in (".track", ".candidate", ".looks", ".treebox", ".card")
+    ]
+    tops = [box["y"] for box in boxes if box]
+    assert len(tops) == 5 and tops == sorted(tops)
     page.get_by_text("This step and every hypothesis as tables").click()
     wait_until_idle(page)
     assert page.locator("img[src='x']").count() == 0
@@ -357,16 +363,6 @@ def test_hostile_tokens_are_text_and_the_dark_page_takes_its_own_colours(dark_pa
     red, green, blue = map(int, re.findall(r"\d+", ground)[:3])
     assert red + green + blue < 600  # an untrained head is spread out: dark on dark, not ink on paper
     assert page.locator(".hl").first.get_attribute("data-theme") == "dark"
-
-
-def test_a_sentence_that_cannot_be_read_says_so(page: Page, odd_url: str) -> None:
-    page.goto(f"{odd_url}/decoding?text=")
-    expect(page.get_by_text("empty").first).to_be_visible(timeout=60_000)
-    box = page.get_by_role("textbox").first
-    box.fill("one zzz")
-    box.press("Enter")
-    page.locator(".player[data-step]").wait_for(timeout=30_000)
-    expect(page.get_by_text("reads [UNK] there")).to_be_visible()
 
 
 def test_the_longest_sentence_of_a_model_that_never_ends(page: Page, odd_url: str) -> None:
@@ -383,14 +379,3 @@ def test_the_longest_sentence_of_a_model_that_never_ends(page: Page, odd_url: st
     page.keyboard.press("ArrowDown")
     step(page, 59)
     expect(page.locator(".fate")).to_be_visible()
-
-
-def test_a_phone_shows_everything_below_each_other(new_page: Callable[..., Page], odd_url: str) -> None:
-    phone = go(new_page(viewport={"width": 390, "height": 844}), odd_url, "?branches=4.5~1")
-    phone.locator(".card").nth(1).wait_for(timeout=30_000)
-    assert phone.get_by_test_id("stMain").evaluate("e => e.scrollWidth <= e.clientWidth + 1")
-    boxes = [
-        phone.locator(place).first.bounding_box() for place in (".track", ".candidate", ".looks", ".treebox", ".card")
-    ]
-    tops = [box["y"] for box in boxes if box]
-    assert len(tops) == 5 and tops == sorted(tops)

@@ -1,7 +1,7 @@
 """The Positions page as a person uses it, in a real Chromium.
 
-One test opens the app as it ships; the others run on small untrained checkpoints, of which one has learned positions
-and one has none. What the page says is held without a browser, in tests/ui/positions/test_page.py.
+One test opens the app as it ships; the others run on small untrained checkpoints, of which one has learned positions.
+What the page says is held without a browser, in tests/ui/positions/test_page.py.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tools.serving import wait_until_idle
 from ui.positions.order import compare
 
 ROOT = Path(__file__).parents[2]
-MODELS = {"a-waves": "sinusoidal", "b-learned": "learned", "c-none": "none"}
+MODELS = {"a-waves": "sinusoidal", "b-learned": "learned"}
 WAVES = ".st-key-waves .js-plotly-plot"
 
 
@@ -127,12 +127,27 @@ def test_the_circle_answers_the_sliders_and_the_address_follows(page: Page, smal
     page.reload()
     wait_until_idle(page)
     proves(page, 2, 12, 0, 16, 100)
+    # Impossible values are answered in words.
+    for name, value, answer in (
+        ("d_model", "7", "d_model is 7; sinusoidal positions pair a sine with a cosine"),
+        ("Base", "much", "Base is 'much'; type a number from 1 to 1,000,000."),
+    ):
+        box = page.get_by_role("combobox", name=name)
+        box.fill(value)
+        box.press("Enter")
+        expect(page.get_by_text(answer)).to_be_visible()
+    box = page.get_by_role("combobox", name="d_model")
+    box.fill("6")
+    box.press("Enter")
+    page.locator(WAVES).wait_for()
+    wait_until_idle(page)
+    assert [part.shape for part in maps(page, WAVES)] == [(3, 100), (3, 100)]
 
 
 def test_another_scheme_is_drawn_and_kept_in_the_address(page: Page, small_url: str, models: Path) -> None:
     go(page, small_url, "?model=a-waves")
     main = page.get_by_test_id("stMain")
-    for scheme in ("Binary", "None", "Learned"):
+    for scheme in ("Binary", "Learned"):
         main.get_by_role("radio", name=scheme).or_(main.get_by_role("button", name=scheme, exact=True)).first.click()
         expect(page).to_have_url(re.compile(f"scheme={scheme.lower()}"))
         wait_until_idle(page)
@@ -150,31 +165,7 @@ def test_another_scheme_is_drawn_and_kept_in_the_address(page: Page, small_url: 
     expect(page).not_to_have_url(re.compile("learned"))
 
 
-def test_impossible_values_are_answered_in_words(page: Page, small_url: str) -> None:
-    go(page, small_url, "?model=a-waves&d_model=7")
-    expect(page.get_by_text("d_model is 7; sinusoidal positions pair a sine with a cosine")).to_be_visible()
-    box = page.get_by_role("combobox", name="Base")
-    box.fill("much")
-    box.press("Enter")
-    expect(page.get_by_text("Base is 'much'; type a number from 1 to 1,000,000.")).to_be_visible()
-    box = page.get_by_role("combobox", name="d_model")
-    box.fill("6")
-    box.press("Enter")
-    page.locator(WAVES).wait_for()
-    wait_until_idle(page)
-    assert [part.shape for part in maps(page, WAVES)] == [(3, 100), (3, 100)]
-
-
-def test_typed_words_and_endless_sentences(page: Page, small_url: str, models: Path) -> None:
-    go(page, small_url, "?model=a-waves&one=two%20dogs&other=two%20snow&added=1&text=")
-    box = page.get_by_label("Another order")
-    box.fill("")
-    box.press("Enter")
-    expect(page.get_by_text("There is nothing to translate: the text is empty.")).to_have_count(2)
-    box.fill("dogs two")
-    box.press("Enter")
-    expect(page.locator(".difference-without")).to_be_visible()
-    expect(page).to_have_url(re.compile("other=dogs"))
+def test_endless_sentences(page: Page, small_url: str, models: Path) -> None:
     long = " ".join(["two", "dogs", "snow", "girl"][i % 4] for i in range(599))
     go(page, small_url, f"?model=a-waves&added=1&text={quote(long)}&one={quote(long)}&other={quote(long[4:] + ' two')}")
     model = load_translator(models / "a-waves")
