@@ -1,69 +1,54 @@
 """The Anatomy page as a person uses it, in a real Chromium.
 
-One test opens the app as it ships; the others run on two untrained checkpoints whose words are hostile: a small one
-with the norm before, and one of twelve layers with the norm after and learned positions.
+One test opens the app as it ships; the others run on two untrained checkpoints whose words are hostile: "odd", with the
+norm before, and one of twelve layers with the norm after and learned positions.
 """
 
 from __future__ import annotations
 
 import math
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import quote
 
 import numpy as np
 import pytest
-import tokenizers
 from playwright.sync_api import Locator, Page, expect
-from tokenizers import models, pre_tokenizers
 
-from headlight import checkpoints
 from headlight.analysis.anatomy import Walk, walk
 from headlight.analysis.network import network
 from headlight.analysis.stream import lens, stream
 from headlight.checkpoints import load_translator
 from headlight.importers.examples import examples
-from tests.browser.served import open_page, serve_app
-from tests.small import small_checkpoint
+from tests.browser.odd import HOSTILE, SENTENCE, WORDS, save_odd
+from tests.browser.served import open_page
 from tools.serving import wait_until_idle
 from transformer import StackConfig, Trace, Translator
-from transformer.checkpoint import Checkpoint
 from transformer.taps import Site
-from transformer.tokenizers import SPECIALS, Tokenizer
 
 ROOT = Path(__file__).parents[2]
-HOSTILE = ["<img/src=x/onerror=alert(1)>", "</script><script>alert(1)</script>", "<b>bold</b>", "$x$", "**a**"]
-WORDS = ["one", "two", "three", "four", "five"]
-SENTENCE, WRITTEN = " ".join([*HOSTILE, *WORDS]), "three <b>bold</b> one $x$ two"
+WRITTEN = "three <b>bold</b> one $x$ two"
 TYPED = f"text={quote(SENTENCE)}&target={quote(WRITTEN)}"
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    inner = tokenizers.Tokenizer(models.WordLevel({t: i for i, t in enumerate([*SPECIALS, *HOSTILE, *WORDS])}, "[UNK]"))
-    inner.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    tokenizer = Tokenizer(inner)
-    deep = {"norm": "post", "final_norm": False, "positions": "learned", "tied": "output"}
-    deep |= {"encoder": StackConfig(12, 2, 16), "decoder": StackConfig(12, 2, 16)}
-    folder = tmp_path_factory.mktemp("checkpoints")
-    for name, changes in {"a-small": {}, "b-deep": deep}.items():
-        sizes = {"max_length": 600, "source_vocab_size": 14, "target_vocab_size": 14}
-        model = small_checkpoint(seed=33, **{**sizes, **changes}).model
-        card = {"title": "Odd <b>words</b>", "source": "Odd", "target": "Even", "examples": [SENTENCE]}
-        checkpoints.save(Checkpoint(model, tokenizer, tokenizer, card), folder / name)
-    return folder
+def deep(small_models: Path) -> Iterator[Translator]:
+    stack, folder = StackConfig(12, 2, 16), small_models / "odd-deep"
+    save_odd(folder, norm="post", final_norm=False, positions="learned", tied="output", encoder=stack, decoder=stack)
+    yield load_translator(folder)
+    shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="module")
-def url(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with serve_app(tmp_path_factory.mktemp("anatomy") / "log.txt", checkpoints=folder) as address:
-        yield address
+def url(small_url: str) -> str:
+    return small_url
 
 
 @pytest.fixture(scope="module")
-def small(folder: Path) -> Translator:
-    return load_translator(folder / "a-small")
+def small(small_models: Path) -> Translator:
+    return load_translator(small_models / "odd")
 
 
 @pytest.fixture(scope="module")
@@ -257,10 +242,9 @@ def test_the_lens_tells_the_likeliest_tokens(page: Page, url: str, small: Transl
     expect(page.get_by_test_id("stDataFrame").first).to_be_visible()
 
 
-def test_twelve_layers_with_norms_behind(page: Page, url: str, folder: Path) -> None:
-    deep = load_translator(folder / "b-deep")
+def test_twelve_layers_with_norms_behind(page: Page, url: str, deep: Translator) -> None:
     trace = deep.trace(SENTENCE, target=WRITTEN)
-    go(page, url, f"model=b-deep&{TYPED}&kind=cross&layer=12&head=2&query=2&stage=6")
+    go(page, url, f"model=odd-deep&{TYPED}&kind=cross&layer=12&head=2&query=2&stage=6")
     agree(page, trace.cross[11, 1, 1], np.ones(len(trace.source), dtype=bool))
     expect(part(page, "Decoder layer 12, cross-attention")).to_be_in_viewport()
     assert page.get_by_test_id("stMain").evaluate("e => e.scrollWidth <= e.clientWidth + 1")

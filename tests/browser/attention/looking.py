@@ -7,9 +7,6 @@ from playwright.sync_api import Locator, Page, ViewportSize
 
 from tools.serving import wait_until_idle
 
-HOSTILE = ["<img/src=x/onerror=alert(1)>", "</script><script>alert(1)</script>", "<b>bold</b>", "$x$", "**a**"]
-WORDS = ["one", "two", "three", "four", "five"]
-SENTENCE = " ".join([*HOSTILE, *WORDS])
 HEAD = ".st-key-head .hl"
 
 

@@ -121,9 +121,9 @@ def test_what_is_clicked_is_held_until_escape_and_a_link_carries_it(page: Page, 
 
 
 def test_a_link_opens_the_same_view(
-    page: Page, new_page: Callable[..., Page], odd_url: str, odd: tuple[Path, Translator]
+    page: Page, new_page: Callable[..., Page], odd_url: str, odd: Translator
 ) -> None:
-    expected = odd[1].trace("three four").encoder[1, 2]
+    expected = odd.trace("three four").encoder[1, 2]
     go(page, odd_url)
     type_sentence(page, "three four")
     kind(page, "Encoder")

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
-from tests.browser.attention.looking import HEAD, HOSTILE, WORDS, go, resize, type_sentence
+from tests.browser.attention.looking import HEAD, go, resize, type_sentence
+from tests.browser.odd import HOSTILE, WORDS
 from tools.serving import wait_until_idle
 from transformer import Translator
 
 
-def test_512_tokens_are_a_canvas(page: Page, odd_url: str, odd: tuple[Path, Translator]) -> None:
+def test_512_tokens_are_a_canvas(page: Page, odd_url: str, odd: Translator) -> None:
     text = " ".join(WORDS[i % 5] for i in range(511))
     go(page, f"{odd_url}/?kind=encoder&text={quote(text)}&target=one&layer=1&head=1")
     expect(page.locator(".where")).to_contain_text("512 × 512 tokens")
@@ -27,7 +27,7 @@ def test_512_tokens_are_a_canvas(page: Page, odd_url: str, odd: tuple[Path, Tran
     x, y, across, down = (float(part) for part in str(canvas.get_attribute("data-cells")).split())
     canvas.hover(position={"x": x + 100.5 * across, "y": y + 200.5 * down})
     expect(page.locator(".map .tip .value")).to_be_visible()
-    assert odd[1].encode(text)[-1] == 3
+    assert odd.encode(text)[-1] == 3
 
 
 def test_hostile_tokens_are_text_and_the_dark_theme_draws_zero_as_the_page(dark_page: Page, odd_url: str) -> None:
