@@ -1,7 +1,7 @@
 """The Anatomy page as a person uses it, in a real Chromium.
 
-One test opens the app as it ships; the others run on two untrained checkpoints whose words are hostile: "odd", with the
-norm before, and one of twelve layers with the norm after and learned positions.
+Two untrained checkpoints have hostile words: "odd", with the norm before, and one of twelve layers with the norm after
+and learned positions. test_connections.py and test_firefox.py open the page as it ships.
 """
 
 from __future__ import annotations
@@ -21,14 +21,12 @@ from headlight.analysis.anatomy import Walk, walk
 from headlight.analysis.network import network
 from headlight.analysis.stream import lens, stream
 from headlight.checkpoints import load_translator
-from headlight.importers.examples import examples
 from tests.browser.odd import HOSTILE, SENTENCE, WORDS, save_odd
 from tests.browser.served import open_page
 from tools.serving import wait_until_idle
 from transformer import StackConfig, Trace, Translator
 from transformer.taps import Site
 
-ROOT = Path(__file__).parents[2]
 WRITTEN = "three <b>bold</b> one $x$ two"
 TYPED = f"text={quote(SENTENCE)}&target={quote(WRITTEN)}"
 
@@ -93,21 +91,6 @@ def stage(page: Page, number: int) -> Locator:
     return page.locator(".stage-head").nth(number - 1)
 
 
-def test_the_app_as_it_ships_shows_the_model_its_own_numbers(page: Page, app_url: str) -> None:
-    shipped = load_translator(ROOT / "checkpoints" / "en-fr")
-    trace = shipped.trace(examples(shipped.card)[0].text)
-    go(page, app_url, "kind=decoder&layer=1&head=2&query=3&stage=6")
-    agree(page, trace.decoder[0, 1, 2], ~trace.masked("decoder")[2])
-    expect(page.locator(".check").first).to_contain_text(
-        re.compile(r"Equal to the model's own: weights within \d\.\de−\d")
-    )
-    predictions = lens(stream(shipped.model, trace.source.ids, trace.target.ids))
-    expect(page.locator(".lens .c")).to_have_count(predictions.ids.shape[0] * predictions.ids.shape[1])
-    expect(page.locator('.lens [data-row="3"][data-token="2"] small')).to_have_text(
-        f"{share:.2f}" if (share := predictions.probabilities[3, 2, 0]) >= 0.005 else "<0.01"
-    )
-
-
 def test_the_stages_are_stepped_through_and_played_to_the_end(
     page: Page, url: str, small: Translator, trace: Trace
 ) -> None:
@@ -128,6 +111,9 @@ def test_the_stages_are_stepped_through_and_played_to_the_end(
     expect(page.locator(".words")).to_contain_text(f"{np.linalg.norm(walk.own.total):.2f}")
     stage(page, 6).click()
     agree(page, walk.own.weights, walk.visible)
+    expect(page.locator(".check").first).to_contain_text(
+        re.compile(r"Equal to the model's own: weights within \d\.\de−\d")
+    )
     page.locator(".aside.key").nth(2).click()
     expect(page.locator(".worked")).to_contain_text(written(walk.own.weights[2]))
     expect(page).to_have_url(re.compile("key=3&stage=6"))
@@ -236,6 +222,10 @@ def test_the_lens_tells_the_likeliest_tokens(page: Page, url: str, small: Transl
     predictions = lens(stream(small.model, trace.source.ids, trace.target.ids))
     page.locator('.lens [data-row="2"][data-token="1"]').hover()
     expect(page.locator(".most .number")).to_have_text([written(share) for share in predictions.probabilities[2, 1]])
+    expect(page.locator(".lens .c")).to_have_count(predictions.ids.shape[0] * predictions.ids.shape[1])
+    expect(page.locator('.lens [data-row="2"][data-token="1"] small')).to_have_text(
+        f"{share:.2f}" if (share := predictions.probabilities[2, 1, 0]) >= 0.005 else "<0.01"
+    )
     same = (predictions.ids[:, :, 0] == predictions.ids[-1, :, 0]).sum()
     expect(page.locator(".lens .same")).to_have_count(int(same))
     page.get_by_text("The most probable tokens as a table").click()

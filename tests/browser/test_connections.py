@@ -103,6 +103,7 @@ def test_every_page_training_and_an_import_are_accessible_and_connect_to_the_loo
             expect(page.get_by_role("heading", level=1)).to_have_text(title)
             wait_until_idle(page)
         is_whole(page, app, link)
+        assert page.get_by_test_id("stException").count() == 0, title
         if found := faults(page):
             wrong[title] = found
         refused |= set(page.evaluate("refused"))

@@ -1,7 +1,7 @@
 """The Decoding page as a person uses it, in a real Chromium.
 
-One test opens the app as it ships; the others run on small untrained checkpoints whose tokens are hostile: "odd-beam"
-ends its sentences, "odd-endless" never does.
+Two small untrained checkpoints have hostile tokens: "odd-beam" ends its sentences, "odd-endless" never does.
+test_connections.py and test_firefox.py open the page as it ships.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from playwright.sync_api import Locator, Page, expect
 
 from headlight.checkpoints import load_translator
 from headlight.formatting import signed
-from headlight.importers.examples import examples
 from tests.browser.odd import HOSTILE, WORDS, save_odd
 from tools.serving import wait_until_idle
 from transformer import Translator
@@ -28,7 +27,6 @@ from transformer.decoding import Decoding
 from ui.decoding.search import Search, line_in, searched
 from ui.decoding.view import DecodingView
 
-ROOT = Path(__file__).parents[2]
 SENTENCE = " ".join([*HOSTILE[:4], *WORDS])
 BEAM = Decoding.of("beam", size=3, length_penalty=1.0)
 
@@ -75,23 +73,6 @@ def score_text(value: float) -> str:
 
 def candidate(page: Page, token: int) -> Locator:
     return page.locator(f'.candidate[data-id="{token}"]')
-
-
-def test_the_shipped_app_steps_through_its_translation(page: Page, app_url: str) -> None:
-    model = load_translator(ROOT / "checkpoints" / "en-fr")
-    text = examples(model.card)[0].text
-    search = decoded(model, text=text)
-    page.goto(app_url)
-    page.get_by_role("link", name="Decoding").click()
-    page.locator(".player[data-step]").wait_for(timeout=60_000)
-    wait_until_idle(page)
-    own = line_in(search, search.tree.winner, 3)
-    expect(page.locator(".stop")).to_have_count(len(own.ids) + 1)
-    expect(page.locator(".candidate.chosen")).to_have_attribute("data-id", str(own.ids[0]))
-    expect(page.locator("tr.winner")).to_contain_text(score_text(own.score))
-    page.get_by_role("button", name="Step forward (right arrow)").click()
-    step(page, 2)
-    expect(page.locator(".candidate.chosen")).to_have_attribute("data-id", str(own.ids[1]))
 
 
 def test_steps_by_mouse_and_keyboard_show_what_the_model_computed(page: Page, odd_url: str, odd: Translator) -> None:

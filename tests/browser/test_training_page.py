@@ -76,7 +76,8 @@ def chosen(page: Page) -> Locator:
 def test_a_run_is_paused_outlives_the_app_and_is_killed(
     page: Page, models: Path, tmp_path: Path, errors: list[str]
 ) -> None:
-    run = new_run(tmp_path / "runs", "long", steps=100_000, evaluate_every=1000, checkpoint_every=1000)
+    recipe = small_recipe(tmp_path, steps=100_000, evaluate_every=1000, checkpoint_every=1000)
+    run = new_run(tmp_path / "runs", "long", recipe)
     worker(run)
     with app(models, run.path.parent, tmp_path / "log.txt") as address:
         go(page, address, "?run=long")
