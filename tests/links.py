@@ -13,6 +13,6 @@ LINKS = {
     "/heads?kind=encoder&only=named": "Heads",
 }
 
-# Those that tests/browser/test_deep_links.py follows in a browser, as the first request of a server: the page that
-# opens without a name, the same with it, and another.
-FIRST = [link for link in LINKS if link.startswith(("/?", "/attention", "/heads"))]
+# Those that a test in tests/browser follows as the first request of a server: test_connections.py the page that opens
+# without a name, test_deep_links.py the same with it.
+FIRST = [link for link in LINKS if link.startswith(("/?", "/attention"))]

@@ -14,6 +14,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Playwright, Request, expect, sync_playwright
 
 from tests.browser.tabs import Tabs, listen, new_context
+from tests.forked import serve_forked
 from tools.serving import launch, serve, wait_until_idle
 
 HERE = Path(__file__).parent
@@ -50,6 +51,26 @@ def app_url(tmp_path_factory: pytest.TempPathFactory, own_environment: dict[str,
     with ExitStack() as stack:
         with patch.dict(os.environ, own_environment, clear=True):
             address = stack.enter_context(serve(ROOT / "app.py", tmp_path_factory.mktemp("app") / "log.txt"))
+        yield address
+
+
+@pytest.fixture(scope="session")
+def small_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the models of `small_url`, to which modules add their own; pages open with the model "odd"."""
+    from tests.browser.odd import save_odd
+
+    folder = tmp_path_factory.mktemp("small-models")
+    save_odd(folder / "odd")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def small_url(small_models: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with ExitStack() as serving:
+        with pytest.MonkeyPatch.context() as set_:  # over before the tests of other files
+            set_.setenv("HEADLIGHT_CHECKPOINTS", str(small_models))
+            log = tmp_path_factory.mktemp("small-app") / "log.txt"
+            address = serving.enter_context(serve_forked(ROOT / "app.py", log))
         yield address
 
 

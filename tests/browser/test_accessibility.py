@@ -1,5 +1,7 @@
-"""Every page under the policy that the server sends, in both themes as axe-core sees it (WCAG 2.1 A and AA), in large
-type, and every letter of the models that ship."""
+"""A page as axe-core sees it (WCAG 2.1 A and AA) and in large type, and every letter of the models that ship.
+
+test_connections.py opens every page and looks for its faults.
+"""
 
 import json
 import time
@@ -10,20 +12,18 @@ from typing import Literal
 from playwright.sync_api import Page, expect
 
 from headlight.importers.examples import examples
-from tests.browser.test_deep_links import is_whole, nothing_refused
-from tests.browser.test_login import WATCH
-from tests.links import LINKS
 from tools.serving import wait_until_idle
 
 Theme = Literal["light", "dark"]
 ROOT = Path(__file__).parents[2]
 AXE = ROOT / "headlight/viewer/js/node_modules/axe-core/axe.min.js"
-OPTIONS = {
+OPTIONS: dict[str, object] = {
     "resultTypes": ["violations"],  # of what is right, axe need not tell every node
     "runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]},
     # An experiment of axe's: a button's name need not repeat every letter that is drawn in it.
     "rules": {"label-content-name-mismatch": {"enabled": False}},
 }
+CONTRAST: dict[str, object] = {"runOnly": ["color-contrast"], "resultTypes": ["violations"]}
 FOUND = """options => axe.run(document, options).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
     nodes.map(node => `${id}: ${node.html.slice(0, 150)} ${node.any[0]?.message ?? ""}`)))"""
 # What is written in less than 18 of the window's pixels; indices of formulas, and what only a reader hears, may be.
@@ -65,85 +65,81 @@ DRAWN_SECONDS = 10  # in which a busy machine has drawn everything in another th
 
 
 def violations(page: Page, widths: tuple[int, ...] = (), themes: tuple[Theme, ...] = ()) -> list[str]:
-    """Return what axe finds on the page as it is, or at each of these widths and in each of these themes.
+    """Return what axe finds on the page as it is, or at each of these widths.
 
-    The page follows the browser's theme. Afterwards it has its size again, and the first of the themes.
+    The page follows the browser's theme. In the themes after the first only the colours differ, so only contrast is
+    looked at again. Afterwards the page has its size again, and the first of the themes.
     """
-    page.evaluate(AXE.read_text("utf-8"))
+    load_axe(page)
     size, found = page.viewport_size, list[str]()
-    for theme in themes or (None,):
-        if theme:
-            page.emulate_media(color_scheme=theme)
-        for width in widths or (None,):
-            if width and size:
-                page.set_viewport_size({"width": width, "height": size["height"]})
-            until = time.monotonic() + DRAWN_SECONDS
-            page.wait_for_timeout(200)
-            while (texts := page.evaluate(FOUND, OPTIONS)) and time.monotonic() < until:
-                page.wait_for_timeout(500)
-            found += [f"{theme or ''} {width or ''} {text}".strip() for text in texts]
+    if themes:
+        page.emulate_media(color_scheme=themes[0])
+    for width in widths or (None,):
+        if width and size:
+            page.set_viewport_size({"width": width, "height": size["height"]})
+        found += [f"{width or ''} {text}".strip() for text in _settled(page, OPTIONS)]
     if widths and size:
         page.set_viewport_size(size)
-    if themes:
+    for theme in themes[1:]:
+        page.emulate_media(color_scheme=theme)
+        found += [f"{theme} {text}" for text in _settled(page, CONTRAST)]
         page.emulate_media(color_scheme=themes[0])
     return found
 
 
-def test_axe_finds_nothing_and_the_policy_refuses_nothing(fresh_page: Page, app_url: str) -> None:
-    """In the dark only the colours differ, so only contrast is looked at again.
-
-    The policy (server/headers.py) is the same with a password and without.
-    """
-    page, found = fresh_page, {}
-    page.add_init_script(WATCH)
-    for link, title in LINKS.items():
-        if link.startswith("/attention"):  # the same page as /
-            continue
-        with nothing_refused(page):
-            page.goto(app_url + link)
-            expect(page.get_by_role("heading", level=1)).to_have_text(title)
-            wait_until_idle(page)
-        is_whole(page, app_url, link)
+def load_axe(page: Page) -> None:
+    if not page.evaluate("'axe' in window"):
         page.evaluate(AXE.read_text("utf-8"))
-        if wrong := page.evaluate(FOUND, OPTIONS):
-            found[title] = wrong
-        page.emulate_media(color_scheme="dark")
-        expect(page.get_by_test_id("stApp")).to_have_css("background-color", "rgb(14, 17, 23)")
-        expect(page.locator(".hl[data-theme=light]")).to_have_count(0)
-        wait_until_idle(page)
-        if wrong := page.evaluate(FOUND, {"runOnly": ["color-contrast"], "resultTypes": ["violations"]}):
-            found[f"{title}, dark"] = wrong
-        page.emulate_media(color_scheme="light")
-        # In large type everything is legible from the last row, and nothing is beside the window.
-        assert page.evaluate(SMALL)  # or it would find nothing ever
-        page.keyboard.press("l")
-        expect(page.locator(":root[data-large-type]")).to_have_count(1)
-        wait_until_idle(page)
-        if small := page.evaluate(SMALL):
-            found[f"{title}, large"] = small
-        edges = "e => [e.scrollWidth - e.clientWidth, e.getBoundingClientRect().bottom]"
-        main = page.get_by_test_id("stMain").evaluate(edges)
-        if main != [0, 720]:
-            found[f"{title}, large, beside the window"] = main
-        page.keyboard.press("l")
-        expect(page.get_by_test_id("stSidebar").get_by_text("Large type")).to_be_visible()  # the menu is back too
-        if refused := page.evaluate("refused"):
-            found[f"{title}, refused by the policy"] = refused
-    assert not found, json.dumps(found, indent=1)
+
+
+def _settled(page: Page, options: dict[str, object]) -> list[str]:
+    """Return what axe still finds when the page has had the time to be drawn anew."""
+    until = time.monotonic() + DRAWN_SECONDS
+    page.wait_for_timeout(200)
+    while (texts := page.evaluate(FOUND, options)) and time.monotonic() < until:
+        page.wait_for_timeout(500)
+    return list(texts)
+
+
+def faults(page: Page) -> dict[str, object]:
+    """Return what is wrong with an open page of the app: by axe in both themes, and in large type.
+
+    The page ends as it was.
+    """
+    found: dict[str, object] = {}
+    load_axe(page)
+    found["light"] = page.evaluate(FOUND, OPTIONS)
+    page.emulate_media(color_scheme="dark")
+    expect(page.get_by_test_id("stApp")).to_have_css("background-color", "rgb(14, 17, 23)")
+    expect(page.locator(".hl[data-theme=light]")).to_have_count(0)
+    wait_until_idle(page)
+    found["dark"] = page.evaluate(FOUND, CONTRAST)
+    page.emulate_media(color_scheme="light")
+    # In large type everything is legible from the last row, and nothing is beside the window.
+    assert page.evaluate(SMALL)  # or it would find nothing ever
+    page.keyboard.press("l")
+    expect(page.locator(":root[data-large-type]")).to_have_count(1)
+    wait_until_idle(page)
+    found["large"] = page.evaluate(SMALL)
+    edges = "e => [e.scrollWidth - e.clientWidth, e.getBoundingClientRect().bottom]"
+    main = page.get_by_test_id("stMain").evaluate(edges)
+    found["large, beside the window"] = main if main != [0, 720] else None
+    page.keyboard.press("l")
+    expect(page.get_by_test_id("stSidebar").get_by_text("Large type")).to_be_visible()  # the menu is back too
+    return {what: wrong for what, wrong in found.items() if wrong}
 
 
 def test_on_a_phone_the_header_covers_nothing_that_gets_the_focus(new_page: Callable[..., Page], app_url: str) -> None:
     page = new_page(viewport={"width": 390, "height": 844})
     below = """element => element.getBoundingClientRect().top -
         document.querySelector('.stAppHeader').getBoundingClientRect().bottom"""
-    for link in ("/training?sentence=2", "/anatomy?kind=encoder&layer=1"):
-        page.goto(app_url + link)
-        wait_until_idle(page)
-        button = page.locator(".stMain button:visible").nth(1)
-        button.evaluate("button => document.querySelector('.stMain').scrollBy(0, button.getBoundingClientRect().top)")
-        assert button.evaluate(below) < 0
-        button.focus()
-        assert button.evaluate(below) >= 0, link
+    page.goto(f"{app_url}/training?sentence=2")
+    wait_until_idle(page)
+    button = page.locator(".stMain button:visible").nth(1)
+    button.evaluate("button => document.querySelector('.stMain').scrollBy(0, button.getBoundingClientRect().top)")
+    assert button.evaluate(below) < 0
+    button.focus()
+    assert button.evaluate(below) >= 0
 
 
 def test_no_text_of_a_model_that_ships_lacks_a_letter(page: Page, app_url: str) -> None:

@@ -1,69 +1,52 @@
 """The Anatomy page as a person uses it, in a real Chromium.
 
-One test opens the app as it ships; the others run on two untrained checkpoints whose words are hostile: a small one
-with the norm before, and one of twelve layers with the norm after and learned positions.
+Two untrained checkpoints have hostile words: "odd", with the norm before, and one of twelve layers with the norm after
+and learned positions. test_connections.py and test_firefox.py open the page as it ships.
 """
 
 from __future__ import annotations
 
 import math
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import quote
 
 import numpy as np
 import pytest
-import tokenizers
 from playwright.sync_api import Locator, Page, expect
-from tokenizers import models, pre_tokenizers
 
-from headlight import checkpoints
 from headlight.analysis.anatomy import Walk, walk
 from headlight.analysis.network import network
 from headlight.analysis.stream import lens, stream
 from headlight.checkpoints import load_translator
-from headlight.importers.examples import examples
-from tests.browser.served import open_page, serve_app
-from tests.small import small_checkpoint
+from tests.browser.odd import HOSTILE, SENTENCE, WORDS, save_odd
+from tests.browser.served import open_page
 from tools.serving import wait_until_idle
 from transformer import StackConfig, Trace, Translator
-from transformer.checkpoint import Checkpoint
 from transformer.taps import Site
-from transformer.tokenizers import SPECIALS, Tokenizer
 
-ROOT = Path(__file__).parents[2]
-HOSTILE = ["<img/src=x/onerror=alert(1)>", "</script><script>alert(1)</script>", "<b>bold</b>", "$x$", "**a**"]
-WORDS = ["one", "two", "three", "four", "five"]
-SENTENCE, WRITTEN = " ".join([*HOSTILE, *WORDS]), "three <b>bold</b> one $x$ two"
+WRITTEN = "three <b>bold</b> one $x$ two"
 TYPED = f"text={quote(SENTENCE)}&target={quote(WRITTEN)}"
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    inner = tokenizers.Tokenizer(models.WordLevel({t: i for i, t in enumerate([*SPECIALS, *HOSTILE, *WORDS])}, "[UNK]"))
-    inner.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    tokenizer = Tokenizer(inner)
-    deep = {"norm": "post", "final_norm": False, "positions": "learned", "tied": "output"}
-    deep |= {"encoder": StackConfig(12, 2, 16), "decoder": StackConfig(12, 2, 16)}
-    folder = tmp_path_factory.mktemp("checkpoints")
-    for name, changes in {"a-small": {}, "b-deep": deep}.items():
-        sizes = {"max_length": 600, "source_vocab_size": 14, "target_vocab_size": 14}
-        model = small_checkpoint(seed=33, **{**sizes, **changes}).model
-        card = {"title": "Odd <b>words</b>", "source": "Odd", "target": "Even", "examples": [SENTENCE]}
-        checkpoints.save(Checkpoint(model, tokenizer, tokenizer, card), folder / name)
-    return folder
+def deep(small_models: Path) -> Iterator[Translator]:
+    stack, folder = StackConfig(12, 2, 16), small_models / "odd-deep"
+    save_odd(folder, norm="post", final_norm=False, positions="learned", tied="output", encoder=stack, decoder=stack)
+    yield load_translator(folder)
+    shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="module")
-def url(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with serve_app(tmp_path_factory.mktemp("anatomy") / "log.txt", checkpoints=folder) as address:
-        yield address
+def url(small_url: str) -> str:
+    return small_url
 
 
 @pytest.fixture(scope="module")
-def small(folder: Path) -> Translator:
-    return load_translator(folder / "a-small")
+def small(small_models: Path) -> Translator:
+    return load_translator(small_models / "odd")
 
 
 @pytest.fixture(scope="module")
@@ -108,21 +91,6 @@ def stage(page: Page, number: int) -> Locator:
     return page.locator(".stage-head").nth(number - 1)
 
 
-def test_the_app_as_it_ships_shows_the_model_its_own_numbers(page: Page, app_url: str) -> None:
-    shipped = load_translator(ROOT / "checkpoints" / "en-fr")
-    trace = shipped.trace(examples(shipped.card)[0].text)
-    go(page, app_url, "kind=decoder&layer=1&head=2&query=3&stage=6")
-    agree(page, trace.decoder[0, 1, 2], ~trace.masked("decoder")[2])
-    expect(page.locator(".check").first).to_contain_text(
-        re.compile(r"Equal to the model's own: weights within \d\.\de−\d")
-    )
-    predictions = lens(stream(shipped.model, trace.source.ids, trace.target.ids))
-    expect(page.locator(".lens .c")).to_have_count(predictions.ids.shape[0] * predictions.ids.shape[1])
-    expect(page.locator('.lens [data-row="3"][data-token="2"] small')).to_have_text(
-        f"{share:.2f}" if (share := predictions.probabilities[3, 2, 0]) >= 0.005 else "<0.01"
-    )
-
-
 def test_the_stages_are_stepped_through_and_played_to_the_end(
     page: Page, url: str, small: Translator, trace: Trace
 ) -> None:
@@ -143,6 +111,9 @@ def test_the_stages_are_stepped_through_and_played_to_the_end(
     expect(page.locator(".words")).to_contain_text(f"{np.linalg.norm(walk.own.total):.2f}")
     stage(page, 6).click()
     agree(page, walk.own.weights, walk.visible)
+    expect(page.locator(".check").first).to_contain_text(
+        re.compile(r"Equal to the model's own: weights within \d\.\de−\d")
+    )
     page.locator(".aside.key").nth(2).click()
     expect(page.locator(".worked")).to_contain_text(written(walk.own.weights[2]))
     expect(page).to_have_url(re.compile("key=3&stage=6"))
@@ -251,29 +222,19 @@ def test_the_lens_tells_the_likeliest_tokens(page: Page, url: str, small: Transl
     predictions = lens(stream(small.model, trace.source.ids, trace.target.ids))
     page.locator('.lens [data-row="2"][data-token="1"]').hover()
     expect(page.locator(".most .number")).to_have_text([written(share) for share in predictions.probabilities[2, 1]])
+    expect(page.locator(".lens .c")).to_have_count(predictions.ids.shape[0] * predictions.ids.shape[1])
+    expect(page.locator('.lens [data-row="2"][data-token="1"] small')).to_have_text(
+        f"{share:.2f}" if (share := predictions.probabilities[2, 1, 0]) >= 0.005 else "<0.01"
+    )
     same = (predictions.ids[:, :, 0] == predictions.ids[-1, :, 0]).sum()
     expect(page.locator(".lens .same")).to_have_count(int(same))
     page.get_by_text("The most probable tokens as a table").click()
     expect(page.get_by_test_id("stDataFrame").first).to_be_visible()
 
 
-def test_on_a_phone_the_first_column_of_the_lens_covers_no_token(new_page: Callable[..., Page], url: str) -> None:
-    page = go(new_page(viewport={"width": 390, "height": 844}), url, TYPED)
-    cells = page.locator('.lens [data-row="1"]')
-    cells.last.focus()
-    assert page.locator(".lens-frame").evaluate("frame => frame.scrollLeft") > 0  # or nothing could be covered
-    beside = """cell => cell.getBoundingClientRect().left -
-        cell.closest("tr").querySelector("th").getBoundingClientRect().right"""
-    for token in reversed(range(cells.count() - 1)):
-        page.keyboard.press("ArrowLeft")
-        expect(cells.nth(token)).to_be_focused()
-        assert cells.nth(token).evaluate(beside) > -1, token
-
-
-def test_twelve_layers_with_norms_behind(page: Page, url: str, folder: Path) -> None:
-    deep = load_translator(folder / "b-deep")
+def test_twelve_layers_with_norms_behind(page: Page, url: str, deep: Translator) -> None:
     trace = deep.trace(SENTENCE, target=WRITTEN)
-    go(page, url, f"model=b-deep&{TYPED}&kind=cross&layer=12&head=2&query=2&stage=6")
+    go(page, url, f"model=odd-deep&{TYPED}&kind=cross&layer=12&head=2&query=2&stage=6")
     agree(page, trace.cross[11, 1, 1], np.ones(len(trace.source), dtype=bool))
     expect(part(page, "Decoder layer 12, cross-attention")).to_be_in_viewport()
     assert page.get_by_test_id("stMain").evaluate("e => e.scrollWidth <= e.clientWidth + 1")
@@ -283,17 +244,6 @@ def test_twelve_layers_with_norms_behind(page: Page, url: str, folder: Path) -> 
         f"The layer norm then brings it back to length {np.linalg.norm(walk.own.after):.2f}"
     )
     expect(page.get_by_text("decoded with the output projection")).to_be_visible()
-
-
-def test_a_sentence_that_cannot_be_read_is_answered(page: Page, url: str) -> None:
-    page.goto(f"{url}/anatomy?text={quote('one ' * 700)}")
-    expect(page.get_by_text("at most 600").first).to_be_visible(timeout=60_000)
-    box = page.get_by_role("textbox").first
-    box.fill("one two")
-    box.press("Enter")
-    page.locator(".stage-head").first.wait_for(timeout=30_000)
-    wait_until_idle(page)
-    expect(page.locator(".choices").first).to_be_visible()
 
 
 def test_the_longest_sentence_scrolls(page: Page, url: str, small: Translator) -> None:
@@ -321,9 +271,20 @@ def test_hostile_tokens_are_text_and_the_dark_theme_glows(dark_page: Page, url: 
     assert page.locator(".hl").first.get_attribute("data-theme") == "dark"
 
 
-def test_a_phone_shows_one_stage_at_a_time(new_page: Callable[..., Page], url: str, trace: Trace) -> None:
+def test_a_phone_shows_one_stage_at_a_time_and_the_first_column_of_the_lens_covers_no_token(
+    new_page: Callable[..., Page], url: str, trace: Trace
+) -> None:
     phone = go(new_page(viewport={"width": 390, "height": 844}), url, f"{TYPED}&head=1&query=2&stage=6")
     assert phone.get_by_test_id("stMain").evaluate("e => e.scrollWidth <= e.clientWidth + 1")
     agree(phone, trace.decoder[0, 0, 1], ~trace.masked("decoder")[1])
     stage(phone, 9).click()
     expect(phone.locator(".stage-name")).to_contain_text("Residual")
+    cells = phone.locator('.lens [data-row="1"]')
+    cells.last.focus()
+    assert phone.locator(".lens-frame").evaluate("frame => frame.scrollLeft") > 0  # or nothing could be covered
+    beside = """cell => cell.getBoundingClientRect().left -
+        cell.closest("tr").querySelector("th").getBoundingClientRect().right"""
+    for token in reversed(range(cells.count() - 1)):
+        phone.keyboard.press("ArrowLeft")
+        expect(cells.nth(token)).to_be_focused()
+        assert cells.nth(token).evaluate(beside) > -1, token

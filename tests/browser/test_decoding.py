@@ -1,75 +1,54 @@
 """The Decoding page as a person uses it, in a real Chromium.
 
-One test opens the app as it ships; the others run on small untrained checkpoints whose tokens are hostile: "odd" ends
-its sentences, "endless" never does.
+Two small untrained checkpoints have hostile tokens: "odd-beam" ends its sentences, "odd-endless" never does.
+test_connections.py and test_firefox.py open the page as it ships.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from urllib.parse import parse_qsl, quote
+from urllib.parse import quote
 
 import numpy as np
 import pytest
-import tokenizers
 import torch
 from playwright.sync_api import Locator, Page, expect
-from tokenizers import models, pre_tokenizers
 
-from headlight import checkpoints
 from headlight.checkpoints import load_translator
 from headlight.formatting import signed
-from headlight.importers.examples import examples
-from tests.browser.served import serve_app
-from tests.small import small_checkpoint
+from tests.browser.odd import HOSTILE, WORDS, save_odd
 from tools.serving import wait_until_idle
 from transformer import Translator
-from transformer.checkpoint import Checkpoint
 from transformer.decoding import Decoding
-from transformer.tokenizers import SPECIALS, Tokenizer
 from ui.decoding.search import Search, line_in, searched
 from ui.decoding.view import DecodingView
 
-ROOT = Path(__file__).parents[2]
-HOSTILE = ["<img/src=x/onerror=alert(1)>", "</script><script>alert(1)</script>", "<b>bold</b>", "$x$"]
-WORDS = ["one", "two", "three", "four", "five"]
-SENTENCE = " ".join([*HOSTILE, *WORDS])
+SENTENCE = " ".join([*HOSTILE[:4], *WORDS])
 BEAM = Decoding.of("beam", size=3, length_penalty=1.0)
 
 
 @pytest.fixture(scope="module")
-def models_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    vocabulary = {token: i for i, token in enumerate([*SPECIALS, *HOSTILE, *WORDS])}
-    inner = tokenizers.Tokenizer(models.WordLevel(vocabulary, "[UNK]"))
-    inner.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    tokenizer = Tokenizer(inner)
-    folder = tmp_path_factory.mktemp("checkpoints")
-    card = {"title": "Odd <b>words</b>", "source": "Odd", "target": "Even", "examples": [SENTENCE, "one two"]}
-    for name, ends in (("a-odd", 0.0), ("b-endless", -1e4)):
-        size = len(vocabulary)
-        model = small_checkpoint(seed=33, max_length=64, source_vocab_size=size, target_vocab_size=size).model
-        with torch.no_grad():
-            model.output.bias[3] += ends
-        checkpoints.save(Checkpoint(model, tokenizer, tokenizer, card), folder / name)
-    return folder
+def odd(small_models: Path) -> Iterator[Translator]:
+    names = "odd-beam", "odd-endless"
+    for name, ends in zip(names, (0.0, -1e4), strict=True):
+        save_odd(small_models / name, SENTENCE, ends, max_length=64)
+    yield load_translator(small_models / names[0])
+    for name in names:
+        shutil.rmtree(small_models / name)
 
 
-@pytest.fixture(scope="module")
-def odd(models_folder: Path) -> Translator:
-    return load_translator(models_folder / "a-odd")
-
-
-@pytest.fixture(scope="module")
-def odd_url(models_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with serve_app(tmp_path_factory.mktemp("decoding") / "log.txt", checkpoints=models_folder) as address:
-        yield address
+@pytest.fixture
+def odd_url(odd: Translator, small_url: str) -> str:
+    """The address of the page on the first of these models, which more may follow."""
+    return f"{small_url}/decoding?model=odd-beam"
 
 
 def go(page: Page, address: str, query: str = "") -> Page:
-    page.goto(f"{address}/decoding{query}")
+    page.goto(address + query)
     page.locator(".player[data-step]").wait_for(timeout=60_000)
     wait_until_idle(page)
     return page
@@ -96,28 +75,11 @@ def candidate(page: Page, token: int) -> Locator:
     return page.locator(f'.candidate[data-id="{token}"]')
 
 
-def test_the_shipped_app_steps_through_its_translation(page: Page, app_url: str) -> None:
-    model = load_translator(ROOT / "checkpoints" / "en-fr")
-    text = examples(model.card)[0].text
-    search = decoded(model, text=text)
-    page.goto(app_url)
-    page.get_by_role("link", name="Decoding").click()
-    page.locator(".player[data-step]").wait_for(timeout=60_000)
-    wait_until_idle(page)
-    own = line_in(search, search.tree.winner, 3)
-    expect(page.locator(".stop")).to_have_count(len(own.ids) + 1)
-    expect(page.locator(".candidate.chosen")).to_have_attribute("data-id", str(own.ids[0]))
-    expect(page.locator("tr.winner")).to_contain_text(score_text(own.score))
-    page.get_by_role("button", name="Step forward (right arrow)").click()
-    step(page, 2)
-    expect(page.locator(".candidate.chosen")).to_have_attribute("data-id", str(own.ids[1]))
-
-
 def test_steps_by_mouse_and_keyboard_show_what_the_model_computed(page: Page, odd_url: str, odd: Translator) -> None:
     search = decoded(odd)
     own = line_in(search, search.tree.winner, 3)
     last = len(own.ids)
-    go(page, odd_url, "?layer=3&head=2")
+    go(page, odd_url, "&layer=3&head=2")
     step(page, 1)
     page.get_by_role("button", name="Step forward (right arrow)").click()
     step(page, 2)
@@ -138,6 +100,15 @@ def test_steps_by_mouse_and_keyboard_show_what_the_model_computed(page: Page, od
     page.get_by_test_id("stMain").focus()  # as a click on nothing does
     page.keyboard.press("PageDown")  # as presenters' remote controls send
     step(page, 2)
+    # No step needs the server.
+    page.context.set_offline(True)
+    page.locator(".track").focus()
+    page.keyboard.press("ArrowRight")
+    step(page, 3)
+    page.locator("select[aria-label='Head']").select_option("0")
+    label = page.locator('.attention[data-kind="cross"] .words')
+    expect(label).to_have_attribute("aria-label", re.compile("head 1"))
+    page.context.set_offline(False)
     page.locator('.stop[data-step="3"]').click()
     step(page, 3)
     page.locator(".track").focus()
@@ -156,7 +127,7 @@ def test_the_future_can_be_hidden_until_it_is_reached(page: Page, odd_url: str, 
     search = decoded(odd)
     own = line_in(search, search.tree.winner, 3)
     last, words = len(own.ids), ["[SOS]", *names(odd, own.ids)]
-    go(page, odd_url, f"?step=2&branches={own.ids[0]}.5&reference=five")
+    go(page, odd_url, f"&step=2&branches={own.ids[0]}.5&reference=five")
     page.locator(".card").first.wait_for()
     page.locator(".reference").wait_for()
     page.keyboard.press("h")
@@ -197,23 +168,11 @@ def test_the_future_can_be_hidden_until_it_is_reached(page: Page, odd_url: str, 
     expect(page).not_to_have_url(re.compile("future=0"))
 
 
-def test_a_step_needs_no_server(page: Page, odd_url: str) -> None:
-    go(page, odd_url)
-    page.context.set_offline(True)
-    page.locator(".track").focus()
-    page.keyboard.press("ArrowRight")
-    step(page, 2)
-    page.locator("select[aria-label='Head']").select_option("1")
-    label = page.locator('.attention[data-kind="cross"] .words')
-    expect(label).to_have_attribute("aria-label", re.compile("head 2"))
-    page.context.set_offline(False)
-
-
 def test_a_node_opens_its_candidates_and_its_attention(page: Page, odd_url: str, odd: Translator) -> None:
     search = decoded(odd)
     other = next(i for i in search.tree.hypotheses[1:] if search.tree.nodes[i].step > 3)
     node = next(i for i in search.tree.path(other)[1:] if search.tree.nodes[i].outcome != "winner")
-    go(page, odd_url, f"?layer=1&head=1&step={search.tree.nodes[node].step}")
+    go(page, odd_url, f"&layer=1&head=1&step={search.tree.nodes[node].step}")
     page.locator(f'.node[data-node="{node}"]').click()
     step(page, search.tree.nodes[node].step)
     expect(candidate(page, search.tree.nodes[node].token)).to_have_class(re.compile("chosen"))
@@ -223,17 +182,15 @@ def test_a_node_opens_its_candidates_and_its_attention(page: Page, odd_url: str,
     shown = page.locator('.attention[data-kind="cross"] .words').get_attribute("aria-label") or ""
     assert [float(number) for number in re.findall(r" (\d\.\d{3})(?:,|$)", shown)] == pytest.approx(row, abs=6e-4)
     expect(page).to_have_url(re.compile("path="))
-    link = page.url
-    go(page, link.split("/decoding")[0], link.split("/decoding")[1])
+    go(page, page.url)
     expect(page.locator(f'.node[data-node="{node}"]')).to_have_class(re.compile("selected"))
     page.get_by_role("button", name="Back to the winner").click()
     expect(page.locator(".fate")).to_be_hidden()
 
 
-@pytest.mark.parametrize("query", ["", "?strategy=diverse&size=4&groups=3&diversity=1.0&penalty=0"])
-def test_the_tree_and_the_table_have_every_score(page: Page, odd_url: str, odd: Translator, query: str) -> None:
-    search = decoded(odd, DecodingView.from_query(dict(parse_qsl(query[1:]))).decoding)
-    go(page, odd_url, query)
+def test_the_tree_and_the_table_have_every_score(page: Page, odd_url: str, odd: Translator) -> None:
+    search = decoded(odd)
+    go(page, odd_url)
     seen: set[int] = set()
     for left in range(0, 6_000, 400):  # what is far from the visible part is not drawn
         page.locator(".treebox").evaluate("(e, left) => { e.scrollLeft = left; }", left)
@@ -265,7 +222,7 @@ def test_a_fork_and_a_pointed_step_stand_beside_what_was(page: Page, odd_url: st
     own = line_in(search, search.tree.winner, 3)
     answer = search.answers[search.tree.path(search.tree.winner)[1]]
     token = next(c.id for c in search.candidates[answer] if c.id not in (0, 2, 3, own.ids[1]))
-    go(page, odd_url, "?step=2")
+    go(page, odd_url, "&step=2")
     candidate(page, token).click()
     cards = page.locator(".card")
     expect(cards).to_have_count(2, timeout=30_000)
@@ -307,7 +264,7 @@ def test_strategies_are_chosen_live(page: Page, odd_url: str, odd: Translator) -
     sampled = decoded(odd, DecodingView(strategy="sampling", seed=4).decoding)
     ids = sampled.tree.ids(sampled.tree.winner)
     expect(page.locator(".stop")).to_have_text(["[SOS]", *names(odd, ids)], timeout=30_000)
-    go(page, odd_url, "?strategy=sampling&temperature=0.5&top_k=2&seed=4")
+    go(page, odd_url, "&strategy=sampling&temperature=0.5&top_k=2&seed=4")
     cut = decoded(odd, Decoding.of("sampling", temperature=0.5, top_k=2, top_p=0.9, seed=4))
     expect(page.locator(".candidate .p").get_by_text("cut")).to_have_count(
         sum(c.filtered_log_prob == -torch.inf for c in cut.candidates[0][:6])
@@ -341,12 +298,22 @@ def test_a_reference_is_read_token_by_token_and_the_downloads_hold_what_is_shown
     assert content["hypotheses"][0]["ids"] == search.tree.ids(search.tree.winner)
     assert len(content["nodes"]) == len(search.tree.nodes)
     assert saved[1].read_text().startswith("<svg")
-    assert [path.name.split("-img-")[0] for path in saved] == ["a-odd-decoding", "a-odd-tree"]
+    assert [path.name.split("-img-")[0] for path in saved] == ["odd-beam-decoding", "odd-beam-tree"]
 
 
-def test_hostile_tokens_are_text_and_the_dark_page_takes_its_own_colours(dark_page: Page, odd_url: str) -> None:
-    page = go(dark_page, odd_url, f"?reference={quote(HOSTILE[0])}&branches=4.5~1&layer=1&head=1")
+def test_on_a_phone_in_the_dark_all_is_below_each_other_and_hostile_tokens_are_text(
+    new_page: Callable[..., Page], odd_url: str
+) -> None:
+    """The dark page takes its own colours."""
+    page = new_page(viewport={"width": 390, "height": 844}, color_scheme="dark")
+    go(page, odd_url, f"&reference={quote(HOSTILE[0])}&branches=4.5~1&layer=1&head=1")
     page.locator(".card").nth(1).wait_for(timeout=30_000)
+    assert page.get_by_test_id("stMain").evaluate("e => e.scrollWidth <= e.clientWidth + 1")
+    boxes = [
+        page.locator(place).first.bounding_box() for place in (".track", ".candidate", ".looks", ".treebox", ".card")
+    ]
+    tops = [box["y"] for box in boxes if box]
+    assert len(tops) == 5 and tops == sorted(tops)
     page.get_by_text("This step and every hypothesis as tables").click()
     wait_until_idle(page)
     assert page.locator("img[src='x']").count() == 0
@@ -359,19 +326,9 @@ def test_hostile_tokens_are_text_and_the_dark_page_takes_its_own_colours(dark_pa
     assert page.locator(".hl").first.get_attribute("data-theme") == "dark"
 
 
-def test_a_sentence_that_cannot_be_read_says_so(page: Page, odd_url: str) -> None:
-    page.goto(f"{odd_url}/decoding?text=")
-    expect(page.get_by_text("empty").first).to_be_visible(timeout=60_000)
-    box = page.get_by_role("textbox").first
-    box.fill("one zzz")
-    box.press("Enter")
-    page.locator(".player[data-step]").wait_for(timeout=30_000)
-    expect(page.get_by_text("reads [UNK] there")).to_be_visible()
-
-
 def test_the_longest_sentence_of_a_model_that_never_ends(page: Page, odd_url: str) -> None:
     text = " ".join(WORDS[i % 5] for i in range(63))
-    go(page, odd_url, f"?model=b-endless&size=10&step=60&text={quote(text)}")
+    go(page, odd_url.replace("odd-beam", "odd-endless"), f"&size=10&step=60&text={quote(text)}")
     step(page, 60)
     expect(page.locator(".stop")).to_have_count(65)
     expect(page.locator("tr.winner")).to_contain_text("cut at the length limit")
@@ -383,14 +340,3 @@ def test_the_longest_sentence_of_a_model_that_never_ends(page: Page, odd_url: st
     page.keyboard.press("ArrowDown")
     step(page, 59)
     expect(page.locator(".fate")).to_be_visible()
-
-
-def test_a_phone_shows_everything_below_each_other(new_page: Callable[..., Page], odd_url: str) -> None:
-    phone = go(new_page(viewport={"width": 390, "height": 844}), odd_url, "?branches=4.5~1")
-    phone.locator(".card").nth(1).wait_for(timeout=30_000)
-    assert phone.get_by_test_id("stMain").evaluate("e => e.scrollWidth <= e.clientWidth + 1")
-    boxes = [
-        phone.locator(place).first.bounding_box() for place in (".track", ".candidate", ".looks", ".treebox", ".card")
-    ]
-    tops = [box["y"] for box in boxes if box]
-    assert len(tops) == 5 and tops == sorted(tops)

@@ -21,9 +21,9 @@ from tests.links import LINKS
 from tools.serving import VIEWPORT, skip_tour, wait_until_idle
 
 ROOT = Path(__file__).parents[2]
-# A picture of each page, which `wait_until_idle` waits to be painted, and how one chooses the third head there.
+# A picture of each page but the first, which `wait_until_idle` waits to be painted, and how one chooses the third head
+# there.
 PAGES: dict[str, tuple[str, Callable[[Page], object] | None]] = {
-    "Attention": (".map canvas", lambda page: thumb(page, 2, 3).click()),
     "Lessons": (".thumb-of svg", None),
     "Decoding": (".candidate .fill", lambda page: page.locator("select[aria-label='Head']").select_option("2")),
     "Why": (".st-key-why-heads svg", lambda page: page.locator('.st-key-why-heads [data-pick="self 1 2"]').click()),
@@ -75,41 +75,48 @@ def window(firefox: Browser) -> Iterator[Callable[..., Page]]:
     assert [error for error in log.errors if LEFT not in error] == []
 
 
-def test_every_page_draws_reads_a_sentence_and_opens_a_head(window: Callable[..., Page], app_url: str) -> None:
+def test_every_page_draws_and_opens_a_head(window: Callable[..., Page], app_url: str) -> None:
     page = window()
     for link, title in LINKS.items():
-        if link.startswith("/attention"):  # the same page as /
+        if title == "Attention":  # the next test
             continue
         picture, choose_head = PAGES[title]
         page.goto(app_url + link, wait_until="commit")
         expect(page.get_by_role("heading", level=1)).to_have_text(title)
         wait_until_idle(page)
         expect(page.locator(picture).first).to_be_visible()
-        if page.get_by_label("English sentence").count():
-            type_over(page.get_by_label("English sentence"), "Two dogs are running.")
-            expect(page).to_have_url(re.compile(r"text=Two\+dogs"))
-            wait_until_idle(page)
         if choose_head:
             choose_head(page)
             expect(page).to_have_url(re.compile(r"head=3(&|$)"))
             wait_until_idle(page)
-        assert page.get_by_test_id("stException").count() == 0
-        main = page.get_by_test_id("stMain").evaluate("e => [e.scrollWidth - e.clientWidth, e.clientHeight]")
-        assert main == [0, VIEWPORT["height"]], title
+        fills_the_window(page, title)
 
 
-def test_menus_keys_and_the_clipboard(window: Callable[..., Page], app_url: str) -> None:
+def fills_the_window(page: Page, title: str) -> None:
+    assert page.get_by_test_id("stException").count() == 0
+    edges = "e => [e.scrollWidth - e.clientWidth, Math.round(e.getBoundingClientRect().bottom)]"
+    assert page.get_by_test_id("stMain").evaluate(edges) == [0, VIEWPORT["height"]], title
+
+
+def test_the_first_page_with_its_sentence_menus_keys_and_the_clipboard(
+    window: Callable[..., Page], app_url: str
+) -> None:
     page = window()
     page.goto(f"{app_url}/?layer=1&head=2")
-    page.locator(".thumb").first.wait_for()
+    expect(page.locator(".map canvas").first).to_be_visible()
     wait_until_idle(page)
+    box = page.get_by_label("English sentence")
+    type_over(box, "Two dogs are running.")
+    expect(page).to_have_url(re.compile(r"text=Two\+dogs"))
+    wait_until_idle(page)
+    fills_the_window(page, "Attention")
     thumb(page, 1, 2).click()
     page.keyboard.press("ArrowDown")
     expect(page).to_have_url(re.compile("layer=2&head=2"))
     wait_until_idle(page)
     page.get_by_role("button", name="Copy link to this view").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
-    link, box = page.url, page.get_by_label("English sentence")
+    link = page.url
     box.fill("")
     box.press("Control+v")
     expect(box).to_have_value(link)
@@ -121,8 +128,7 @@ def test_menus_keys_and_the_clipboard(window: Callable[..., Page], app_url: str)
     page.keyboard.press("l")
     expect(page.locator(":root[data-large-type]")).to_have_count(1)
     wait_until_idle(page)
-    edges = "e => [e.scrollWidth - e.clientWidth, Math.round(e.getBoundingClientRect().bottom)]"
-    assert page.get_by_test_id("stMain").evaluate(edges) == [0, VIEWPORT["height"]]
+    fills_the_window(page, "Attention")
 
 
 def test_a_published_file(window: Callable[..., Page], tmp_path: Path) -> None:

@@ -98,7 +98,10 @@ def test_it_fits_a_phone_and_can_be_read(
     errors[:] = [error for error in errors if "401" not in error]
 
 
-def test_a_download_is_for_who_signed_in(asked: Page, locked: str) -> None:
+def test_a_download_is_for_who_signed_in_and_the_policy_stops_what_is_not_the_apps(
+    asked: Page, errors: list[str], locked: str
+) -> None:
+    """A script, and one and a picture from elsewhere; test_connections.py lets every page do its work."""
     enter(asked, locked)
     asked.get_by_test_id("stPopover").filter(has_text="Export").get_by_role("button").first.click()
     with asked.expect_download() as wanted:
@@ -107,11 +110,6 @@ def test_a_download_is_for_who_signed_in(asked: Page, locked: str) -> None:
     outside = build_opener(ProxyHandler({}))
     with pytest.raises(OSError, match="401"):
         outside.open(wanted.value.url)
-
-
-def test_the_policy_stops_what_is_not_the_apps(asked: Page, errors: list[str], locked: str) -> None:
-    """A script, and one and a picture from elsewhere; test_accessibility.py lets every page do its work."""
-    enter(asked, locked)
     assert not [error for error in errors if "Content Security Policy" in error]
     asked.evaluate(WATCH)
     asked.evaluate("""() => {

@@ -6,6 +6,7 @@ tests/ui/test_other_families.py opens every page on each of them without one.
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,27 +15,25 @@ import torch
 from playwright.sync_api import Page, expect
 
 from headlight import checkpoints
-from tests.browser.served import serve_app
 from tests.small import small_checkpoint, small_t5_checkpoint
 from tools.serving import wait_until_idle
 
-ROOT = Path(__file__).parents[2]
 TEXT = "text=a%20little%20girl%20is%20sitting&target=two%20dogs%20are%20running"
 
 
 @pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("checkpoints")
-    checkpoints.save(small_t5_checkpoint(), folder / "a-t5")
+def url(small_models: Path, small_url: str) -> Iterator[str]:
+    checkpoints.save(small_t5_checkpoint(), small_models / "small-t5")
     bart = small_checkpoint(
         norm="post", final_norm=False, positions="stored", scale_embeddings=False, embedding_norm=True
     )
     with torch.no_grad():
         for stack in (bart.model.encoder, bart.model.decoder):
             stack.embedding.positions.table.normal_(std=0.5)
-    checkpoints.save(bart, folder / "b-bart")
-    with serve_app(tmp_path_factory.mktemp("app") / "log.txt", checkpoints=folder) as address:
-        yield address
+    checkpoints.save(bart, small_models / "small-bart")
+    yield small_url
+    for name in ("small-t5", "small-bart"):
+        shutil.rmtree(small_models / name)
 
 
 def go(page: Page, address: str) -> None:
@@ -53,12 +52,12 @@ def agrees(page: Page) -> None:
 
 
 def test_the_stages_of_a_t5(page: Page, url: str) -> None:
-    go(page, f"{url}/anatomy?model=a-t5&{TEXT}&kind=decoder&stage=4&layer=2")
+    go(page, f"{url}/anatomy?model=small-t5&{TEXT}&kind=decoder&stage=4&layer=2")
     expect(page.locator(".stage-head.open")).to_contain_text("Add the position bias")
     agrees(page)
     page.get_by_role("switch", name="Without the position bias").click()
     expect(page.locator(".note")).to_contain_text("what this head would do without the position bias")
-    go(page, f"{url}/anatomy?model=a-t5&{TEXT}&kind=cross&stage=4")
+    go(page, f"{url}/anatomy?model=small-t5&{TEXT}&kind=cross&stage=4")
     expect(page.locator(".stage-head.open")).to_contain_text("Not scaled")
     expect(page.get_by_role("switch", name="Without scaling")).to_be_disabled()
     agrees(page)
@@ -66,7 +65,7 @@ def test_the_stages_of_a_t5(page: Page, url: str) -> None:
 
 def test_the_stages_of_a_model_built_as_bart_is(dark_page: Page, url: str) -> None:
     page = dark_page
-    go(page, f"{url}/anatomy?model=b-bart&{TEXT}&kind=encoder&stage=1")
+    go(page, f"{url}/anatomy?model=small-bart&{TEXT}&kind=encoder&stage=1")
     agrees(page)
     expect(page.locator(".words")).to_contain_text("the stored vector of its position says where")
     expect(page.locator(".words")).to_contain_text("the norm of their sum")

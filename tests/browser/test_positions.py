@@ -1,15 +1,16 @@
 """The Positions page as a person uses it, in a real Chromium.
 
-One test opens the app as it ships; the others run on small untrained checkpoints, of which one has learned positions
-and one has none. What the page says is held without a browser, in tests/ui/positions/test_page.py.
+One test opens the app as it ships; the others run on small untrained checkpoints, of which one has learned positions.
+What the page says is held without a browser, in tests/ui/positions/test_page.py.
 """
 
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import urlencode
 
 import numpy as np
 import pytest
@@ -20,30 +21,25 @@ from headlight.analysis.order import embedded
 from headlight.analysis.positions import encoding, frequencies, rotation, rotation_residual, sinusoid
 from headlight.checkpoints import load_translator
 from headlight.formatting import two_digits
-from tests.browser.served import open_page, serve_app
+from tests.browser.served import open_page
 from tests.small import small_checkpoint
 from tools.serving import wait_until_idle
 from ui.positions.order import compare
 
 ROOT = Path(__file__).parents[2]
-MODELS = {"a-waves": "sinusoidal", "b-learned": "learned", "c-none": "none"}
+MODELS = {"small-waves": "sinusoidal", "small-learned": "learned"}
 WAVES = ".st-key-waves .js-plotly-plot"
 
 
-@pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("checkpoints")
+@pytest.fixture(scope="module", autouse=True)
+def models(small_models: Path) -> Iterator[Path]:
     for name, positions in MODELS.items():
         checkpoint = small_checkpoint(positions=positions, max_length=600)
         checkpoint.card["examples"] = ["two dogs in the snow"]
-        checkpoints.save(checkpoint, folder / name)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def small_url(models: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with serve_app(tmp_path_factory.mktemp("positions") / "log.txt", checkpoints=models) as address:
-        yield address
+        checkpoints.save(checkpoint, small_models / name)
+    yield small_models
+    for name in MODELS:
+        shutil.rmtree(small_models / name)
 
 
 def go(page: Page, address: str, query: str = "") -> Page:
@@ -109,7 +105,7 @@ def test_the_page_as_it_ships_shows_the_waves_and_proves_the_rotation(page: Page
 
 
 def test_the_circle_answers_the_sliders_and_the_address_follows(page: Page, small_url: str) -> None:
-    go(page, small_url, "?model=a-waves&base=100")
+    go(page, small_url, "?model=small-waves&base=100")
     page.get_by_label("Pair i").fill("3")
     slider = page.get_by_label("Step k")
     slider.focus()
@@ -127,36 +123,15 @@ def test_the_circle_answers_the_sliders_and_the_address_follows(page: Page, smal
     page.reload()
     wait_until_idle(page)
     proves(page, 2, 12, 0, 16, 100)
-
-
-def test_another_scheme_is_drawn_and_kept_in_the_address(page: Page, small_url: str, models: Path) -> None:
-    go(page, small_url, "?model=a-waves")
-    main = page.get_by_test_id("stMain")
-    for scheme in ("Binary", "None", "Learned"):
-        main.get_by_role("radio", name=scheme).or_(main.get_by_role("button", name=scheme, exact=True)).first.click()
-        expect(page).to_have_url(re.compile(f"scheme={scheme.lower()}"))
-        wait_until_idle(page)
-        if scheme == "Learned":  # that of the one model here which has learned its positions
-            table = load_translator(models / "b-learned").model.encoder.embedding.positions.table
-            expected = table.detach().numpy()[:100]
-            expect(page.get_by_text("these are from b-learned")).to_be_visible()
-        else:
-            expected = encoding(scheme.lower(), 100, 16)
-        (whole,) = maps(page, WAVES)
-        assert np.abs(whole.T - expected).max() < 1e-5
-    page.reload()
-    page.get_by_text("these are from b-learned").wait_for(timeout=60_000)
-    page.go_back()
-    expect(page).not_to_have_url(re.compile("learned"))
-
-
-def test_impossible_values_are_answered_in_words(page: Page, small_url: str) -> None:
-    go(page, small_url, "?model=a-waves&d_model=7")
-    expect(page.get_by_text("d_model is 7; sinusoidal positions pair a sine with a cosine")).to_be_visible()
-    box = page.get_by_role("combobox", name="Base")
-    box.fill("much")
-    box.press("Enter")
-    expect(page.get_by_text("Base is 'much'; type a number from 1 to 1,000,000.")).to_be_visible()
+    # Impossible values are answered in words.
+    for name, value, answer in (
+        ("d_model", "7", "d_model is 7; sinusoidal positions pair a sine with a cosine"),
+        ("Base", "much", "Base is 'much'; type a number from 1 to 1,000,000."),
+    ):
+        box = page.get_by_role("combobox", name=name)
+        box.fill(value)
+        box.press("Enter")
+        expect(page.get_by_text(answer)).to_be_visible()
     box = page.get_by_role("combobox", name="d_model")
     box.fill("6")
     box.press("Enter")
@@ -165,26 +140,39 @@ def test_impossible_values_are_answered_in_words(page: Page, small_url: str) -> 
     assert [part.shape for part in maps(page, WAVES)] == [(3, 100), (3, 100)]
 
 
-def test_typed_words_and_endless_sentences(page: Page, small_url: str, models: Path) -> None:
-    go(page, small_url, "?model=a-waves&one=two%20dogs&other=two%20snow&added=1&text=")
-    box = page.get_by_label("Another order")
-    box.fill("")
-    box.press("Enter")
-    expect(page.get_by_text("There is nothing to translate: the text is empty.")).to_have_count(2)
-    box.fill("dogs two")
-    box.press("Enter")
-    expect(page.locator(".difference-without")).to_be_visible()
-    expect(page).to_have_url(re.compile("other=dogs"))
+def test_another_scheme_is_drawn_and_kept_in_the_address(page: Page, small_url: str, models: Path) -> None:
+    go(page, small_url, "?model=small-waves")
+    main = page.get_by_test_id("stMain")
+    for scheme in ("Binary", "Learned"):
+        main.get_by_role("radio", name=scheme).or_(main.get_by_role("button", name=scheme, exact=True)).first.click()
+        expect(page).to_have_url(re.compile(f"scheme={scheme.lower()}"))
+        wait_until_idle(page)
+        if scheme == "Learned":  # that of the one model here which has learned its positions
+            table = load_translator(models / "small-learned").model.encoder.embedding.positions.table
+            expected = table.detach().numpy()[:100]
+            expect(page.get_by_text("these are from small-learned")).to_be_visible()
+        else:
+            expected = encoding(scheme.lower(), 100, 16)
+        (whole,) = maps(page, WAVES)
+        assert np.abs(whole.T - expected).max() < 1e-5
+    page.reload()
+    page.get_by_text("these are from small-learned").wait_for(timeout=60_000)
+    page.go_back()
+    expect(page).not_to_have_url(re.compile("learned"))
+
+
+def test_endless_sentences(page: Page, small_url: str, models: Path) -> None:
     long = " ".join(["two", "dogs", "snow", "girl"][i % 4] for i in range(599))
-    go(page, small_url, f"?model=a-waves&added=1&text={quote(long)}&one={quote(long)}&other={quote(long[4:] + ' two')}")
-    model = load_translator(models / "a-waves")
+    sentences = urlencode({"text": long, "one": long, "other": f"{long[4:]} two"})
+    go(page, small_url, f"?model=small-waves&added=1&{sentences}")
+    model = load_translator(models / "small-waves")
     parts = embedded(model.model, model.encode(long))
     drawn = maps(page, ".st-key-added-part .js-plotly-plot")
     assert [np.abs(cells - part).max() < 1e-6 for cells, part in zip(drawn, parts[:3], strict=True)] == [True] * 3
 
 
 def test_ten_thousand_positions(page: Page, small_url: str) -> None:
-    go(page, small_url, "?model=a-waves&positions=10000&d_model=512&at=9999")
+    go(page, small_url, "?model=small-waves&positions=10000&d_model=512&at=9999")
     assert all(part.shape[1] <= 800 for part in maps(page, WAVES))
     expect(page.get_by_text("A column is the mean of 13 positions")).to_be_visible()
     proves(page, 9_999, 5, 24, 512)
@@ -192,7 +180,7 @@ def test_ten_thousand_positions(page: Page, small_url: str) -> None:
 
 def test_a_phone_in_the_dark_shows_everything_below_each_other(new_page: Callable[..., Page], small_url: str) -> None:
     phone = new_page(viewport={"width": 390, "height": 844}, color_scheme="dark")
-    go(phone, small_url, "?model=a-waves")
+    go(phone, small_url, "?model=small-waves")
     assert phone.get_by_test_id("stMain").evaluate("e => e.scrollWidth <= e.clientWidth + 1")
     assert phone.locator(".face svg").evaluate("e => getComputedStyle(e.closest('.hl')).color") == "rgb(232, 234, 240)"
     boxes = [phone.locator(place).first.bounding_box() for place in (WAVES, ".face", ".proof", ".schemes")]

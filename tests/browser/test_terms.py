@@ -68,7 +68,7 @@ def test_a_term_is_explained_by_a_tap_within_a_phone(new_page: Opener, app_url: 
 
 
 def test_other_pages_explain_their_terms(page: Page, app_url: str) -> None:
-    for path, name in (("why", "rank correlation"), ("anatomy", "residual stream"), ("lessons?lesson=query", "query")):
+    for path, name in (("anatomy", "residual stream"), ("lessons?lesson=query", "query")):
         page.goto(f"{app_url}/{path}")
         wait_until_idle(page)
         term(page, name).first.hover()

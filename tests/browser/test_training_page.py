@@ -1,7 +1,7 @@
 """The Training page as a person uses it, in a real Chromium, with real workers.
 
-One run goes from the start to the finished model on letters that are reversed; another, on a few lines of a file,
-is paused, outlives the app, is killed and deleted. What is only looked at is a run that was made before.
+A run on a few lines of a file is paused, outlives the app, is killed and deleted. What is only looked at is a run that
+was made before. test_connections.py has one from the form that starts it to the finished model.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from headlight import checkpoints
 from headlight.runs import Metrics, RunFolder, run_status, status
 from tests.browser.served import open_page, serve_app
 from tests.small import small_checkpoint
-from tests.small_run import finished_run, pairs_file, small_recipe, wait_until
+from tests.small_run import finished_run, new_run, small_recipe, wait_until, worker
 from tools.serving import wait_until_idle
 from ui.training import film
 
@@ -73,74 +73,28 @@ def chosen(page: Page) -> Locator:
     return page.locator(".run[aria-current]")
 
 
-def test_from_the_start_to_the_finished_model(page: Page, models: Path, tmp_path: Path, errors: list[str]) -> None:
-    runs, pairs = tmp_path / "runs", pairs_file(tmp_path)
-    with app(models, runs, tmp_path / "log.txt") as address:
-        go(page, address, "?data=file&size=mini")
-        # Before the first run there is a film already, and the form below it is ready.
-        expect(page.locator(".film .frame")).to_have_count(10)
-        expect(page.locator(".writes tr[data-step]").last).to_contain_text("thgildaeh")
-        place = page.get_by_role("textbox", name="File or files")
-        place.fill(pairs)
-        place.press("Enter")
-        expect(page.get_by_text("100 pairs")).to_be_visible(timeout=60_000)
-        steps = page.get_by_label("Steps", exact=True)
-        steps.fill("-5")
-        expect(page.get_by_text("Steps is -5; it must be a whole number").first).to_be_visible()
-        expect(page.get_by_role("button", name="Start training")).to_be_disabled()
-        steps.fill("3")
-        page.get_by_label("Name", exact=True).fill("letters")
-        page.wait_for_timeout(1000)
-        page.get_by_role("button", name="Start training").dblclick()
-        page.locator(".facts").wait_for(timeout=60_000)
-        expect(page).to_have_url(re.compile(r"run=letters"))
-        page.reload()  # in the middle
-        expect(chosen(page)).to_contain_text("letters", timeout=60_000)
-        expect(chosen(page)).to_contain_text("Finished", timeout=WORKER_TIMEOUT_MS)
-        assert [path.name for path in runs.iterdir()] == ["letters"]
-        expect(page.locator(".writes tr[data-step]")).to_have_count(1)
-        page.get_by_role("button", name="Attention", exact=True).click()
-        page.locator(".thumb").first.wait_for(timeout=60_000)
-        wait_until_idle(page)
-        expect(page).to_have_url(re.compile(r"model=runs%2Fletters"))
-        expect(page.locator(".translation")).to_be_visible()
-
-
 def test_a_run_is_paused_outlives_the_app_and_is_killed(
     page: Page, models: Path, tmp_path: Path, errors: list[str]
 ) -> None:
-    runs, pairs = tmp_path / "runs", pairs_file(tmp_path)
-    run = RunFolder(runs / "long")
-    with app(models, runs, tmp_path / "log.txt") as address:
-        go(page, address, "?new=1&data=file&size=mini")
-        place = page.get_by_role("textbox", name="File or files")
-        place.fill(pairs)
-        place.press("Enter")
-        expect(page.get_by_text("100 pairs")).to_be_visible(timeout=60_000)
-        page.get_by_label("Steps", exact=True).fill("100000")
-        page.get_by_label("Name", exact=True).fill("long")
-        page.wait_for_timeout(1000)
-        page.get_by_role("button", name="Start training").click()
+    recipe = small_recipe(tmp_path, steps=100_000, evaluate_every=1000, checkpoint_every=1000)
+    run = new_run(tmp_path / "runs", "long", recipe)
+    worker(run)
+    with app(models, run.path.parent, tmp_path / "log.txt") as address:
+        go(page, address, "?run=long")
         expect(chosen(page)).to_contain_text("Running", timeout=WORKER_TIMEOUT_MS)
-        tab = go(page.context.new_page(), address, "?run=long")
-        expect(chosen(tab)).to_contain_text("Running")
         page.get_by_role("button", name="Pause", exact=True).click()
         expect(chosen(page)).to_contain_text("Paused", timeout=WORKER_TIMEOUT_MS)
-        expect(chosen(tab)).to_contain_text("Paused", timeout=WORKER_TIMEOUT_MS)
-        expect(tab.get_by_role("button", name="Resume", exact=True)).to_be_visible()
-        tab.close()
         saved = status(run.path).saved_step
         page.get_by_role("button", name="Resume", exact=True).click()
         expect(chosen(page)).to_contain_text("Running", timeout=WORKER_TIMEOUT_MS)
         page.goto("about:blank")
     assert status(run.path).alive  # although the app has ended
     errors.clear()  # the page lost its server
-    with app(models, runs, tmp_path / "log2.txt") as address:
+    with app(models, run.path.parent, tmp_path / "log2.txt") as address:
         go(page, address, "?run=long")
         expect(chosen(page)).to_contain_text("Running")
         wait_until(lambda: len(Metrics(run.path).read()) > (saved or 0))
-        worker = run_status.read(run)["pid"]
-        os.kill(worker, signal.SIGKILL)
+        os.kill(run_status.read(run)["pid"], signal.SIGKILL)
         card = page.locator(".st-key-failure")
         expect(card).to_contain_text("The worker ended at step", timeout=30_000)
         expect(card).to_contain_text("then resume it.")
@@ -205,16 +159,15 @@ def test_runs_are_compared_side_by_side(page: Page, looking: str) -> None:
     expect(page.get_by_text("This run keeps no snapshots.")).to_be_visible()
 
 
-def test_a_shipped_model_has_a_film_too(dark_page: Page, looking: str) -> None:
-    go(dark_page, looking, "?run=checkpoints/reverse")
-    expect(dark_page.locator(".film .frame")).to_have_count(10)
-    expect(dark_page.locator(".writes tr[data-step]")).to_have_count(10)
-    expect(dark_page.get_by_text("python -m headlight train --data reverse")).to_be_visible()
-
-
-def test_on_a_phone_the_head_of_the_translations_covers_none(new_page: Callable[..., Page], looking: str) -> None:
+def test_a_shipped_model_has_a_film_too_and_on_a_phone_the_head_of_its_translations_covers_none(
+    new_page: Callable[..., Page], looking: str
+) -> None:
     """The header wraps there and stays visible while the box scrolls."""
-    page = go(new_page(viewport={"width": 390, "height": 844}), looking, "?run=checkpoints/reverse")
+    page = new_page(viewport={"width": 390, "height": 844}, color_scheme="dark")
+    go(page, looking, "?run=checkpoints/reverse")
+    expect(page.locator(".film .frame")).to_have_count(10)
+    expect(page.locator(".writes tr[data-step]")).to_have_count(10)
+    expect(page.get_by_text("python -m headlight train --data reverse")).to_be_visible()
     box, row = page.locator(".writes"), page.locator(".writes tr.on")
     covered = """box => box.querySelector('th').getBoundingClientRect().bottom >
         box.querySelector('.on').getBoundingClientRect().top + 1"""

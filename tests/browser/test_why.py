@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -15,7 +16,6 @@ from headlight import checkpoints
 from headlight.analysis import why
 from headlight.analysis.sites import by_kind
 from headlight.checkpoints import load_translator
-from tests.browser.served import serve_app
 from tests.small import TEXTS, small_checkpoint
 from tools.serving import wait_until_idle
 from transformer import Translator
@@ -25,44 +25,45 @@ TEXT, OTHER = TEXTS[0], TEXTS[0].replace("little", "dogs")
 
 
 @pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("checkpoints")
-    checkpoint = small_checkpoint(norm="post", final_norm=False)
+def model(small_models: Path) -> Iterator[Translator]:
+    folder, checkpoint = small_models / "small-why", small_checkpoint(norm="post", final_norm=False)
     checkpoint.card["examples"] = TEXTS[:2]
-    checkpoints.save(checkpoint, folder / "small")
-    return folder
+    checkpoints.save(checkpoint, folder)
+    yield load_translator(folder)
+    shutil.rmtree(folder)
 
 
-@pytest.fixture(scope="module")
-def why_url(models: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with serve_app(tmp_path_factory.mktemp("why") / "log.txt", checkpoints=models) as address:
-        yield f"{address}/why?text={quote(TEXT)}&target={quote(TEXT)}&corrupted={quote(OTHER)}"
+@pytest.fixture
+def why_url(model: Translator, small_url: str) -> str:
+    sentences = {"text": TEXT, "target": TEXT, "corrupted": OTHER}
+    return f"{small_url}/why?{urlencode({'model': 'small-why', **sentences})}"
 
 
 def query(page: Page) -> dict[str, list[str]]:
     return parse_qs(urlsplit(page.url).query)
 
 
-def test_what_is_drawn_is_computed_and_what_is_chosen_is_in_the_address(page: Page, models: Path, why_url: str) -> None:
+def test_what_is_drawn_is_computed_and_what_is_chosen_is_in_the_address(
+    page: Page, model: Translator, why_url: str
+) -> None:
     page.goto(f"{why_url}&step=2")
     expect(page.get_by_role("heading", name="If the decoder read an earlier layer")).to_be_visible()
     wait_until_idle(page)
 
-    translator = load_translator(models / "small")
-    source, target = translator.encode(TEXT), translator.encode_target(TEXT)
-    shares = why.contributions(translator.model, source, target).source.sum(-1)
+    source, target = model.encode(TEXT), model.encode_target(TEXT)
+    shares = why.contributions(model.model, source, target).source.sum(-1)
     assert page.locator(".scrubber .percent").all_inner_texts() == [str(round(100 * share)) for share in shares]
 
     # The arrow keys step where nothing in particular has the focus; each step is in the address, and Back returns.
     page.keyboard.press("ArrowRight")
     expect(page.locator(".scrubber [aria-checked=true]")).to_have_attribute(
-        "aria-label", _starts(translator, target, 2)
+        "aria-label", _starts(model, target, 2)
     )
     page.wait_for_url("**step=3**")
     wait_until_idle(page)
-    instead = _rival(translator, source, target, 2)
+    instead = _rival(model, source, target, 2)
     expected = by_kind(
-        why.patching(translator.model, why.Corruption(source, translator.encode(OTHER), target, 2, instead)).restored
+        why.patching(model.model, why.Corruption(source, model.encode(OTHER), target, 2, instead)).restored
     )
     for kind, values in expected.items():
         drawn = page.locator(f'.st-key-why-patched [data-pick^="{kind} "] text').all_text_contents()
@@ -90,12 +91,19 @@ def test_what_is_drawn_is_computed_and_what_is_chosen_is_in_the_address(page: Pa
     assert sum(row["Logits"] for row in parts[:-1]) == pytest.approx(parts[-1]["Logits"], abs=1e-4)
 
 
-@pytest.mark.parametrize("width", [390, 853])
-def test_nothing_is_cut_off_where_it_is_narrow(page: Page, why_url: str, width: int) -> None:
-    page.set_viewport_size({"width": width, "height": 800})
+def test_nothing_is_cut_off_where_it_is_narrow(page: Page, why_url: str) -> None:
+    page.set_viewport_size({"width": 853, "height": 800})
     page.goto(f"{why_url}&step=2")
     expect(page.get_by_role("heading", name="If the decoder read an earlier layer")).to_be_visible()
     wait_until_idle(page)
+    is_whole(page)
+    page.set_viewport_size({"width": 390, "height": 800})
+    page.wait_for_function("document.querySelector('.stApp').clientWidth === 390")
+    wait_until_idle(page)
+    is_whole(page)
+
+
+def is_whole(page: Page) -> None:
     main = page.get_by_test_id("stMain")
     assert main.evaluate("one => one.scrollWidth <= one.clientWidth")
     assert page.locator(".scrubber .step").evaluate_all(

@@ -1,6 +1,6 @@
 """A link to a page, followed as the very first request of a server: whatever is imported first, the page is whole.
 
-tests/browser/test_deep_links.py follows the others in a browser.
+tests/browser/test_connections.py and test_deep_links.py follow the others in a browser.
 """
 
 import asyncio

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, ViewportSize
 
 from tools.serving import wait_until_idle
 
-HOSTILE = ["<img/src=x/onerror=alert(1)>", "</script><script>alert(1)</script>", "<b>bold</b>", "$x$", "**a**"]
-WORDS = ["one", "two", "three", "four", "five"]
-SENTENCE = " ".join([*HOSTILE, *WORDS])
 HEAD = ".st-key-head .hl"
 
 
@@ -18,6 +15,12 @@ def go(page: Page, url: str) -> Page:
     page.locator(".thumb").first.wait_for(timeout=60_000)
     wait_until_idle(page)
     return page
+
+
+def resize(page: Page, size: ViewportSize) -> None:
+    page.set_viewport_size(size)
+    page.wait_for_function("width => document.querySelector('.stApp').clientWidth === width", arg=size["width"])
+    wait_until_idle(page)
 
 
 def drawn(page: Page) -> np.ndarray:

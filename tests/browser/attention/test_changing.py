@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
 from headlight.formatting import signed
-from tests.browser.attention.looking import HEAD, SENTENCE, agree, go
+from tests.browser.attention.looking import HEAD, agree, go
+from tests.browser.odd import SENTENCE
 from tools.serving import wait_until_idle
 from transformer import Trace, Translator
 
 
 def test_switching_a_head_off_changes_everything_that_depends_on_it(
-    page: Page, odd_url: str, odd: tuple[Path, Translator], odd_trace: Trace
+    page: Page, odd_url: str, odd: Translator, odd_trace: Trace
 ) -> None:
     go(page, f"{odd_url}/?kind=cross&layer=3&head=2")
     page.get_by_role("button", name="head 1", exact=True).first.click()  # layer 1, head 1
@@ -24,8 +24,8 @@ def test_switching_a_head_off_changes_everything_that_depends_on_it(
     from ui.attention.view import HeadChange
 
     tap = HeadChange("cross", 1, 1).tap()
-    changed = odd[1].trace(SENTENCE, interventions=[tap])
-    forced = odd[1].trace_ids(odd_trace.source.ids, odd_trace.target.ids, [tap])
+    changed = odd.trace(SENTENCE, interventions=[tap])
+    forced = odd.trace_ids(odd_trace.source.ids, odd_trace.target.ids, [tap])
     agree(page, changed.cross[2, 1])
     expect(page.get_by_test_id("stMetricValue").last).to_have_text(
         f"{signed(forced.log_prob - odd_trace.log_prob, plus=True)} nats"

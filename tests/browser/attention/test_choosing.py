@@ -30,7 +30,10 @@ def test_the_app_opens_with_a_picture_and_draws_the_sentence_that_is_typed(page:
     agree(page, trace.cross[1, 3])
 
 
-def test_heads_are_chosen_by_mouse_and_keyboard(page: Page, odd_url: str, odd_trace: Trace) -> None:
+def test_heads_and_kinds_are_chosen_and_the_weight_is_shown_on_hover(
+    page: Page, odd_url: str, odd_trace: Trace
+) -> None:
+    """The stacks of the model have unequal depths."""
     go(page, odd_url)
     thumb(page, 1, 2).click()
     agree(page, odd_trace.cross[0, 1])
@@ -42,6 +45,15 @@ def test_heads_are_chosen_by_mouse_and_keyboard(page: Page, odd_url: str, odd_tr
     page.go_back()
     agree(page, odd_trace.cross[1, 1])
     expect(page).to_have_url(re.compile("layer=2&head=2"))
+    for name, count in (("Encoder", 8), ("Decoder", 6), ("Cross", 6)):
+        kind(page, name)
+        expect(page.locator(".thumb")).to_have_count(count)
+        agree(page, odd_trace.pattern(name.lower())[1, 1])
+    weights = odd_trace.cross[1, 1]
+    q, k = 1, 3
+    over(page, q, k)
+    expect(page.locator(".map .tip")).to_contain_text(f"{weights[q, k]:.3f}")
+    expect(page.locator(".map .tip")).to_contain_text("looks at")
 
 
 def test_a_choice_is_drawn_before_the_app_answers(fresh_page: Page, odd_url: str, odd_trace: Trace) -> None:
@@ -74,21 +86,6 @@ def test_a_choice_is_drawn_before_the_app_answers(fresh_page: Page, odd_url: str
     agree(page, odd_trace.cross[2, 0])
     over(page, 1, 3)
     expect(page.locator(".map .tip")).to_be_visible()
-
-
-def test_three_kinds_of_a_model_with_unequal_depths_and_the_weight_on_hover(
-    page: Page, odd_url: str, odd_trace: Trace
-) -> None:
-    go(page, f"{odd_url}/?layer=2&head=2")
-    for name, count in (("Encoder", 8), ("Decoder", 6), ("Cross", 6)):
-        kind(page, name)
-        expect(page.locator(".thumb")).to_have_count(count)
-        agree(page, odd_trace.pattern(name.lower())[1, 1])
-    weights = odd_trace.cross[1, 1]
-    q, k = 1, 3
-    over(page, q, k)
-    expect(page.locator(".map .tip")).to_contain_text(f"{weights[q, k]:.3f}")
-    expect(page.locator(".map .tip")).to_contain_text("looks at")
 
 
 def test_what_is_clicked_is_held_until_escape_and_a_link_carries_it(page: Page, odd_url: str, odd_trace: Trace) -> None:
@@ -124,9 +121,9 @@ def test_what_is_clicked_is_held_until_escape_and_a_link_carries_it(page: Page, 
 
 
 def test_a_link_opens_the_same_view(
-    page: Page, new_page: Callable[..., Page], odd_url: str, odd: tuple[Path, Translator]
+    page: Page, new_page: Callable[..., Page], odd_url: str, odd: Translator
 ) -> None:
-    expected = odd[1].trace("three four").encoder[1, 2]
+    expected = odd.trace("three four").encoder[1, 2]
     go(page, odd_url)
     type_sentence(page, "three four")
     kind(page, "Encoder")

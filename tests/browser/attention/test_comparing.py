@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from headlight.checkpoints import load_translator
-from tests.browser.attention.looking import go
+from tests.browser.attention.looking import go, resize
 from tools.serving import wait_until_idle
 
 ROOT = Path(__file__).parents[3]
@@ -19,11 +19,18 @@ FIRST, SECOND = "The little girl is eating a red apple.", "The little girl is ea
 ADDRESS = urlencode({"model": "en-fr", "text": FIRST, "second": SECOND, "kind": "encoder", "layer": 2, "head": 1})
 
 
-@pytest.mark.parametrize(("width", "beside"), [(1280, True), (390, False)])
-def test_the_pictures_have_cells_of_one_size(
-    new_page: Callable[..., Page], app_url: str, width: int, beside: bool
+def test_the_pictures_have_cells_of_one_size_and_the_difference_is_that_of_the_tokens_that_both_have(
+    new_page: Callable[..., Page], app_url: str
 ) -> None:
-    page = go(new_page(viewport={"width": width, "height": 900}), f"{app_url}/?{ADDRESS}")
+    page = go(new_page(viewport={"width": 1280, "height": 900}), f"{app_url}/?{ADDRESS}")
+    have_cells_of_one_size(page, beside=True)
+    resize(page, {"width": 390, "height": 900})
+    have_cells_of_one_size(page, beside=False)
+    resize(page, {"width": 1280, "height": 900})
+    is_the_difference(page)
+
+
+def have_cells_of_one_size(page: Page, beside: bool) -> None:
     maps = [page.locator(f".st-key-{key} .map canvas") for key in ("head", "head-second")]
     boxes = [place.bounding_box() for place in maps]
     assert boxes[0] is not None and boxes[1] is not None
@@ -36,8 +43,7 @@ def test_the_pictures_have_cells_of_one_size(
     assert peaks[0] == peaks[1]
 
 
-def test_the_difference_is_that_of_the_tokens_that_both_have(new_page: Callable[..., Page], app_url: str) -> None:
-    page = go(new_page(viewport={"width": 1280, "height": 900}), f"{app_url}/?{ADDRESS}")
+def is_the_difference(page: Page) -> None:
     page.get_by_test_id("stMain").get_by_role("radio", name="Difference").or_(
         page.get_by_test_id("stMain").get_by_role("button", name="Difference", exact=True)
     ).first.click()

@@ -13,7 +13,8 @@ import pypdf
 from PIL import Image
 from playwright.sync_api import Page, expect
 
-from tests.browser.attention.looking import HOSTILE, go
+from tests.browser.attention.looking import go
+from tests.browser.odd import HOSTILE
 from tools.serving import wait_until_idle
 from transformer import Trace
 

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, ViewportSize, expect
 
-from tests.browser.attention.looking import HEAD, HOSTILE, WORDS, go, type_sentence
+from tests.browser.attention.looking import HEAD, go, resize, type_sentence
+from tests.browser.odd import HOSTILE, WORDS
 from tools.serving import wait_until_idle
 from transformer import Translator
 
 
-def test_512_tokens_are_a_canvas(page: Page, odd_url: str, odd: tuple[Path, Translator]) -> None:
+def test_512_tokens_are_a_canvas(page: Page, odd_url: str, odd: Translator) -> None:
     text = " ".join(WORDS[i % 5] for i in range(511))
     go(page, f"{odd_url}/?kind=encoder&text={quote(text)}&target=one&layer=1&head=1")
     expect(page.locator(".where")).to_contain_text("512 × 512 tokens")
@@ -27,7 +27,7 @@ def test_512_tokens_are_a_canvas(page: Page, odd_url: str, odd: tuple[Path, Tran
     x, y, across, down = (float(part) for part in str(canvas.get_attribute("data-cells")).split())
     canvas.hover(position={"x": x + 100.5 * across, "y": y + 200.5 * down})
     expect(page.locator(".map .tip .value")).to_be_visible()
-    assert odd[1].encode(text)[-1] == 3
+    assert odd.encode(text)[-1] == 3
 
 
 def test_hostile_tokens_are_text_and_the_dark_theme_draws_zero_as_the_page(dark_page: Page, odd_url: str) -> None:
@@ -52,9 +52,7 @@ def test_the_pictures_keep_a_size_that_can_be_read(new_page: Callable[..., Page]
     draws_zero_as_the_page(page, "rgb(255, 255, 255)", "#ffffff")
     can_be_read(page, 1920)
     for width in (1280, 1024, 853, 390):
-        page.set_viewport_size({"width": width, "height": 768})
-        page.wait_for_function("width => document.querySelector('.stApp').clientWidth === width", arg=width)
-        wait_until_idle(page)
+        resize(page, {"width": width, "height": 768})
         can_be_read(page, width)
     # On a phone everything is below each other.
     boxes = [page.locator(place).first.bounding_box() for place in (".thumb", HEAD, ".side.left")]
@@ -62,29 +60,28 @@ def test_the_pictures_keep_a_size_that_can_be_read(new_page: Callable[..., Page]
     assert len(tops) == 3 and tops == sorted(tops)
 
 
-PHONE, ZOOMED = {"width": 390, "height": 844}, {"width": 853, "height": 480}  # 1280 x 720 at 150 %
+PHONE: ViewportSize = {"width": 390, "height": 844}
+ZOOMED: ViewportSize = {"width": 853, "height": 480}  # 1280 x 720 at 150 %
 UNUSUAL = "Zxcvb qwerty photosynthesis blockchain."
 
 
-@pytest.mark.parametrize("size", [PHONE, ZOOMED])
 @pytest.mark.parametrize("text", ["", f"?text={quote(UNUSUAL)}"])
-def test_the_first_screen_has_a_picture(
-    new_page: Callable[..., Page], app_url: str, size: dict[str, int], text: str
-) -> None:
-    """Below the sentence, what is said of it, and its translation."""
-    page = go(new_page(viewport=size), f"{app_url}/{text}")
+def test_the_first_screen_has_a_picture(new_page: Callable[..., Page], app_url: str, text: str) -> None:
+    """Below the sentence, what is said of it, and its translation; and in large type."""
+    page = go(new_page(), f"{app_url}/{text}")
+    if not text:
+        page.keyboard.press("l")
+        expect(page.locator(":root[data-large-type]")).to_have_count(1)
+        wait_until_idle(page)
+        assert visible(page) >= 120 * 1.5
+        page.keyboard.press("l")
+        expect(page.locator(":root[data-large-type]")).to_have_count(0)
     said = page.get_by_text("has never read" if text else "cross-attention leaves the diagonal")
-    for above in (page.get_by_role("textbox").first, said, page.locator(".translation")):
-        expect(above).to_be_in_viewport(ratio=1)
-    assert visible(page) >= 120
-
-
-def test_so_has_that_of_large_type(page: Page, app_url: str) -> None:
-    go(page, app_url)
-    page.keyboard.press("l")
-    expect(page.locator(":root[data-large-type]")).to_have_count(1)
-    wait_until_idle(page)
-    assert visible(page) >= 120 * 1.5
+    for size in (ZOOMED, PHONE):
+        resize(page, size)
+        for above in (page.get_by_role("textbox").first, said, page.locator(".translation")):
+            expect(above).to_be_in_viewport(ratio=1)
+        assert visible(page) >= 120
 
 
 def visible(page: Page) -> float:

@@ -8,7 +8,9 @@ from tests.browser.attention.looking import go, over
 from tests.browser.test_accessibility import violations
 
 
-def test_the_held_cell_is_explained_and_another_one_in_its_place(page: Page, app_url: str) -> None:
+def test_the_held_cell_is_explained_beside_the_word_alignment_and_another_one_in_its_place(
+    page: Page, app_url: str
+) -> None:
     go(page, f"{app_url}/attention?model=reverse&text=abcdef&kind=cross&layer=2&head=3&row=2&column=5")
     box = page.locator(".st-key-why-there")
     box.locator("summary").click()
@@ -16,6 +18,11 @@ def test_the_held_cell_is_explained_and_another_one_in_its_place(page: Page, app
     expect(box.locator(".why-there img.wide")).to_be_visible()
     expect(box.locator(".why-there img.narrow")).to_be_hidden()
     expect(box.get_by_text("pairs sum to")).to_be_visible()
+    alignment = page.locator(".st-key-word-alignment")
+    alignment.locator("summary").click()
+    expect(alignment.get_by_role("img", name="Word alignment: ")).to_be_visible()
+    expect(alignment.locator("code")).to_contain_text("-0")
+    assert violations(page, themes=("light", "dark")) == []
     over(page, 3, 2)
     page.mouse.down()
     page.mouse.up()
@@ -23,14 +30,3 @@ def test_the_held_cell_is_explained_and_another_one_in_its_place(page: Page, app
     page.set_viewport_size({"width": 390, "height": 800})
     expect(box.locator(".why-there img.narrow")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-
-
-def test_axe_finds_nothing_in_the_score_and_in_the_word_alignment(page: Page, app_url: str) -> None:
-    go(page, f"{app_url}/attention?model=reverse&text=abcdef&kind=cross&layer=2&head=3&row=2&column=5")
-    page.locator(".st-key-why-there summary").click()
-    expect(page.locator(".st-key-why-there .why-there img.wide")).to_be_visible()
-    box = page.locator(".st-key-word-alignment")
-    box.locator("summary").click()
-    expect(box.get_by_role("img", name="Word alignment: ")).to_be_visible()
-    expect(box.locator("code")).to_contain_text("-0")
-    assert violations(page, themes=("light", "dark")) == []
