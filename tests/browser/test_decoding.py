@@ -301,19 +301,20 @@ def test_a_reference_is_read_token_by_token_and_the_downloads_hold_what_is_shown
     assert [path.name.split("-img-")[0] for path in saved] == ["odd-beam-decoding", "odd-beam-tree"]
 
 
-def test_on_a_phone_in_the_dark_all_is_below_each_other_and_hostile_tokens_are_text(
-    new_page: Callable[..., Page], odd_url: str
-) -> None:
-    """The dark page takes its own colours."""
-    page = new_page(viewport={"width": 390, "height": 844}, color_scheme="dark")
-    go(page, odd_url, f"&reference={quote(HOSTILE[0])}&branches=4.5~1&layer=1&head=1")
-    page.locator(".card").nth(1).wait_for(timeout=30_000)
-    assert page.get_by_test_id("stMain").evaluate("e => e.scrollWidth <= e.clientWidth + 1")
+def test_a_phone_shows_everything_below_each_other(new_page: Callable[..., Page], odd_url: str) -> None:
+    phone = go(new_page(viewport={"width": 390, "height": 844}), odd_url, "&branches=4.5~1")
+    phone.locator(".card").nth(1).wait_for(timeout=30_000)
+    assert phone.get_by_test_id("stMain").evaluate("e => e.scrollWidth <= e.clientWidth + 1")
     boxes = [
-        page.locator(place).first.bounding_box() for place in (".track", ".candidate", ".looks", ".treebox", ".card")
+        phone.locator(place).first.bounding_box() for place in (".track", ".candidate", ".looks", ".treebox", ".card")
     ]
     tops = [box["y"] for box in boxes if box]
     assert len(tops) == 5 and tops == sorted(tops)
+
+
+def test_hostile_tokens_are_text_and_the_dark_page_takes_its_own_colours(dark_page: Page, odd_url: str) -> None:
+    page = go(dark_page, odd_url, f"&reference={quote(HOSTILE[0])}&branches=4.5~1&layer=1&head=1")
+    page.locator(".card").nth(1).wait_for(timeout=30_000)
     page.get_by_text("This step and every hypothesis as tables").click()
     wait_until_idle(page)
     assert page.locator("img[src='x']").count() == 0
