@@ -133,13 +133,14 @@ def test_on_a_phone_the_header_covers_nothing_that_gets_the_focus(new_page: Call
     page = new_page(viewport={"width": 390, "height": 844})
     below = """element => element.getBoundingClientRect().top -
         document.querySelector('.stAppHeader').getBoundingClientRect().bottom"""
-    page.goto(f"{app_url}/training?sentence=2")
-    wait_until_idle(page)
-    button = page.locator(".stMain button:visible").nth(1)
-    button.evaluate("button => document.querySelector('.stMain').scrollBy(0, button.getBoundingClientRect().top)")
-    assert button.evaluate(below) < 0
-    button.focus()
-    assert button.evaluate(below) >= 0
+    for link in ("/training?sentence=2", "/anatomy?kind=encoder&layer=1"):
+        page.goto(app_url + link)
+        wait_until_idle(page)
+        button = page.locator(".stMain button:visible").nth(1)
+        button.evaluate("button => document.querySelector('.stMain').scrollBy(0, button.getBoundingClientRect().top)")
+        assert button.evaluate(below) < 0
+        button.focus()
+        assert button.evaluate(below) >= 0, link
 
 
 def test_no_text_of_a_model_that_ships_lacks_a_letter(page: Page, app_url: str) -> None:

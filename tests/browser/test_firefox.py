@@ -75,7 +75,7 @@ def window(firefox: Browser) -> Iterator[Callable[..., Page]]:
     assert [error for error in log.errors if LEFT not in error] == []
 
 
-def test_every_page_draws_and_opens_a_head(window: Callable[..., Page], app_url: str) -> None:
+def test_every_page_draws_reads_a_sentence_and_opens_a_head(window: Callable[..., Page], app_url: str) -> None:
     page = window()
     for link, title in LINKS.items():
         if title == "Attention":  # the next test
@@ -85,6 +85,10 @@ def test_every_page_draws_and_opens_a_head(window: Callable[..., Page], app_url:
         expect(page.get_by_role("heading", level=1)).to_have_text(title)
         wait_until_idle(page)
         expect(page.locator(picture).first).to_be_visible()
+        if page.get_by_label("English sentence").count():
+            type_over(page.get_by_label("English sentence"), "Two dogs are running.")
+            expect(page).to_have_url(re.compile(r"text=Two\+dogs"))
+            wait_until_idle(page)
         if choose_head:
             choose_head(page)
             expect(page).to_have_url(re.compile(r"head=3(&|$)"))

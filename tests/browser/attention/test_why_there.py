@@ -8,9 +8,7 @@ from tests.browser.attention.looking import go, over
 from tests.browser.test_accessibility import violations
 
 
-def test_the_held_cell_is_explained_beside_the_word_alignment_and_another_one_in_its_place(
-    page: Page, app_url: str
-) -> None:
+def test_the_score_of_a_held_cell_is_explained(page: Page, app_url: str) -> None:
     go(page, f"{app_url}/attention?model=reverse&text=abcdef&kind=cross&layer=2&head=3&row=2&column=5")
     box = page.locator(".st-key-why-there")
     box.locator("summary").click()
