@@ -145,7 +145,7 @@ def test_on_a_phone_the_header_covers_nothing_that_gets_the_focus(new_page: Call
 
 def test_no_text_of_a_model_that_ships_lacks_a_letter(page: Page, app_url: str) -> None:
     """Every token that the models can write, and their examples. The app brings its own font for Hindi."""
-    letters = set()
+    letters: set[str] = set()
     for folder in (ROOT / "checkpoints").iterdir():
         for path in folder.glob("*tokenizer.json"):
             vocabulary = json.loads(path.read_text("utf-8"))["model"]["vocab"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from headlight.formatting import csv_text, percent
 from headlight.language import gettext, translatable
@@ -103,8 +104,19 @@ def draw_teaching(lesson: Lesson, step: Step, view: LessonsView) -> None:
     if step.name == YOUR_SENTENCE:
         label = gettext("A sentence from the class, for all phones; then ask this step")
         sentence_box(label, view.own, "own", convert=_typed, max_chars=MAX_SENTENCE_CHARACTERS)
-    st.fragment(_screen, run_every=REFRESH_INTERVAL)(lesson, step, code, secret)
+    _last_in(st.container(), _screen, lesson, step, code, secret)
     _below(lesson, step, code, secret)
+
+
+def _last_in(container: DeltaGenerator, draw: Callable[..., None], *arguments: object) -> None:
+    """Call a function as a fragment in a container of its own, where nothing follows it.
+
+    Streamlit 1.67 loses what a whole run draws for a fragment if the fragment runs again before it is sent. Then what
+    follows takes the fragment's place, and the fragment's next run overwrites it.
+    """
+    with container:
+        st.empty()  # a container without elements would be lost too
+        st.fragment(draw, run_every=REFRESH_INTERVAL)(*arguments)
 
 
 def _is_teacher(code: str, secret: str) -> bool:
@@ -270,7 +282,7 @@ def _below(lesson: Lesson, step: Step, code: str, secret: str) -> None:
             download(
                 gettext("Results as CSV"), "class-results.csv", "text/csv", partial(_csv, code, secret), key="class-csv"
             )
-        st.fragment(_results, run_every=REFRESH_INTERVAL)(code, secret)
+        _last_in(st.container(width="content"), _results, code, secret)
         server = (join_address() or "").removesuffix("/join")
         with st.popover(gettext("See the split"), icon=":material/lock:"):
             text = translatable(
