@@ -12,9 +12,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from transformer.attention import MultiHeadAttention
 from transformer.config import ModelConfig, StackConfig
 from transformer.inference.prepared import Prepared
-from transformer.layers import DecoderLayer, EncoderLayer
+from transformer.layers import DecoderLayer, EncoderLayer, FeedForward
 from transformer.model import Transformer, count_parameters
 from transformer.taps import Recorder, Site
 
@@ -268,6 +269,39 @@ def test_dropout_is_off_in_evaluation_and_on_in_training() -> None:
     assert torch.equal(model(src, tgt), model(src, tgt))
     model.train()
     assert not torch.allclose(model(src, tgt), model(src, tgt))
+
+
+def test_dropout_is_that_of_each_sublayers_output_and_of_each_embedding() -> None:
+    model = build(dropout=0.3).train()
+    outputs: list[tuple[Tensor, str]] = []  # of the sublayers
+    dropped: list[tuple[str, str, float]] = []  # the module, whose output it gets, and its probability
+
+    def name_outputs(name: str) -> Callable[..., None]:
+        return lambda module, given, output: outputs.append((output, name))
+
+    def name_dropped(name: str) -> Callable[..., None]:
+        def hook(module: nn.Dropout, given: tuple[Tensor], output: Tensor) -> None:
+            dropped.append((name, "".join(of for tensor, of in outputs if tensor is given[0]), module.p))
+            left = output != 0
+            assert torch.allclose(output[left], given[0][left] / 0.7)  # scaled up, so that the mean stays
+            assert (~left).float().mean().item() == pytest.approx(0.3, abs=0.1)
+
+        return hook
+
+    for name, module in model.named_modules():
+        if isinstance(module, MultiHeadAttention | FeedForward):
+            module.register_forward_hook(name_outputs(name))
+        elif isinstance(module, nn.Dropout) and module.p > 0:
+            module.register_forward_hook(name_dropped(name))
+    model(*pairs(10))
+    expected = []
+    stacks = {"encoder": (1, ["attention"]), "decoder": (3, ["self_attention", "cross_attention"])}
+    for stack, (layers, attentions) in stacks.items():
+        expected.append((f"{stack}.embedding.dropout", "", 0.3))
+        for layer in (f"{stack}.layers.{number}" for number in range(layers)):
+            sublayers = enumerate([*attentions, "feed_forward"])
+            expected += [(f"{layer}.residuals.{n}.dropout", f"{layer}.{sublayer}", 0.3) for n, sublayer in sublayers]
+    assert dropped == expected
 
 
 def test_every_parameter_learns() -> None:

@@ -1,4 +1,4 @@
-"""An encoder-decoder transformer that shows what every head of every layer looks at.
+"""An encoder-decoder transformer from scratch, whose attention can be recorded and changed.
 
 import transformer
 model = transformer.load("checkpoints/en-fr")
