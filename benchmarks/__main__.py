@@ -12,7 +12,7 @@ BENCHMARKS = {
     "recording": "what keeping every pattern costs",
     "quality": "BLEU against minutes of training, beside the peers",
     "start": "from starting it to the first heatmap, cold and warm",
-    "beside": "training while its page is watched",
+    "during_training": "training while its page is watched",
     "classroom": "a class of thirty beside a training",
     "class": "a class of sixty that answers a lesson together",
     "returned": "memory of the server after huge requests",

@@ -26,9 +26,9 @@ from urllib.parse import urlencode
 import numpy as np
 
 from benchmarks.abandoned import Weight, abandon, settled
-from benchmarks.beside import endless, started
 from benchmarks.browser import choose, open_app, sentences
 from benchmarks.busy import Busy
+from benchmarks.during_training import endless, started
 from benchmarks.measure import ROOT, Dot, keep, machine, megabytes_dot, short, spread, stat_dot, table
 from benchmarks.pupils import BEAM_SIZE, MAX_TOKENS, MODEL, Register, hostile, huge, pupil, server_of, wrong
 from headlight.checkpoints import load_translator

@@ -42,7 +42,7 @@ from headlight import checkpoints
 from headlight.checkpoints import load_tokenizer
 from headlight.corpora.corpora import open_corpus
 from headlight.importers.marian_export import export_marian
-from headlight.machine import keep_freed
+from headlight.machine import retain_freed_memory
 from headlight.runs import Evaluator
 from transformer.checkpoint.native import Checkpoint
 from transformer.decoding import beam, finish, greedy
@@ -224,7 +224,7 @@ def contestant(
     name: str, folder: Path, multi30k: Path | None, count: int, tokens: int, setting: DecodingSetting
 ) -> tuple[None, dict[str, Callable]]:
     shape, size, batch = setting
-    keep_freed()  # as the command line does; for every contestant, so that the networks alone are compared
+    retain_freed_memory()  # as the command line does; for every contestant, so that the networks alone are compared
     every = sources(shape, multi30k, count)
     if batch == 1:  # over the rounds all lengths come equally often
         random.Random(1).shuffle(every)

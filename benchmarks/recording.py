@@ -36,7 +36,7 @@ from benchmarks.measure import (
     stat_dot,
     table,
 )
-from headlight.machine import keep_freed
+from headlight.machine import retain_freed_memory
 from transformer.inference.prepared import Prepared
 from transformer.taps import Recorder
 
@@ -92,7 +92,7 @@ def measured(folder: str, length: int, rounds: int) -> dict[str, Any]:
 
 def contestant(name: str, folder: Path, length: int) -> tuple[None, dict[str, Callable]]:
     torch.set_num_threads(1)
-    keep_freed()  # as the command line does; for every contestant, so that the networks alone are compared
+    retain_freed_memory()  # as the command line does; for every contestant, so that the networks alone are compared
     ids = torch.randint(2, SHAPES["small"][1] - 1, (2, 1, length), generator=torch.Generator().manual_seed(0))
     one_pass = passes(name, folder, ids[0], ids[1], length)
 

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import psutil
 
-from benchmarks.beside import started
 from benchmarks.busy import Busy
+from benchmarks.during_training import started
 from benchmarks.measure import keep, machine, megabytes_dot, table
 from headlight.runs import Metrics, Recipe, RunFolder, status
 from headlight.runs.steer import kill

@@ -20,7 +20,7 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD, _MMAP_MAX = -1, -3, -4  # malloc.h of the GNU 
 _LARGE_BLOCK_BYTES = 2**20
 
 
-def give_back() -> None:
+def release_freed_memory() -> None:
     """Return the memory that this process has freed to the system; only on Linux.
 
     Blocks of many sizes fragment the freed memory into pieces that are too small for the next block, and the process
@@ -29,7 +29,7 @@ def give_back() -> None:
     _malloc("malloc_trim", 0)
 
 
-def keep_freed() -> None:
+def retain_freed_memory() -> None:
     """Let this process keep the memory that it frees for its next use; only on Linux.
 
     Decoding writes new scores at each step, a row per hypothesis and a number per token. By default such a block is
@@ -48,7 +48,7 @@ def return_large_blocks() -> None:
     _malloc("mallopt", _MMAP_THRESHOLD, _LARGE_BLOCK_BYTES)
 
 
-def keep_few_products() -> None:
+def limit_onednn_cache() -> None:
     """Limit the caches of oneDNN kernels to 128 entries each, from 1,024; call it before the first matrix product.
 
     oneDNN compiles a kernel for every linear layer and number of rows, and caches it with half a megabyte; so does

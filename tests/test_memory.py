@@ -10,12 +10,12 @@ from headlight.runs.steer import worker_environment
 
 COUNT = """
 import resource, torch
-from headlight.machine import keep_freed
+from headlight.machine import retain_freed_memory
 torch.set_num_threads(1)
 blocks = lambda: torch.ones(8, 1_250_000).sum().item()  # 40 MB, freed at the end
 for keep in (False, True):
     if keep:
-        keep_freed()
+        retain_freed_memory()
     for _ in range(3):
         blocks()
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
@@ -102,9 +102,9 @@ def test_the_server_returns_what_requests_have_freed() -> None:
 ROWS = """
 import torch
 from transformer.inference.linear import PackedLinear
-from headlight.machine import keep_few_products
+from headlight.machine import limit_onednn_cache
 if {few}:
-    keep_few_products()
+    limit_onednn_cache()
 product = torch.inference_mode()(PackedLinear(torch.nn.Linear(64, 64)))
 for rows in range(1, 150):
     product(torch.ones(rows, 64))

@@ -22,7 +22,7 @@ from headlight.cli.checkpoints import Verb, takes_checkpoint, takes_device, take
 from headlight.corpora import fingerprint
 from headlight.corpora.corpora import SPEC_FORMS, open_split
 from headlight.formatting import error_message, percent, plural
-from headlight.machine import keep_freed
+from headlight.machine import retain_freed_memory
 from headlight.runs import MIN_SENTENCES, Evaluation, Evaluator
 from transformer.checkpoint.native import to_json
 from transformer.checkpoint.weights import Refused
@@ -312,7 +312,7 @@ def describe(options: argparse.Namespace) -> None:
 
 def run(parser: argparse.ArgumentParser | None = None) -> NoReturn:
     """Run the command of this process, and exit with its status."""
-    keep_freed()
+    retain_freed_memory()
     code = main(parser=parser)
     if is_distributed():
         leave(code)

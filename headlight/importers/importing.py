@@ -31,7 +31,7 @@ from headlight.importers.forms.of_plugins import forms
 from headlight.importers.health import TARGET_EMBEDDING, StreamingHealth
 from headlight.importers.questions import Answers, ImportQuestion, flag, open_questions, possible_answers
 from headlight.importers.source import Source, open_source
-from headlight.machine import give_back
+from headlight.machine import release_freed_memory
 from transformer.access import require_private
 from transformer.checkpoint.native import CARD, CONFIG, WEIGHTS, expected_shapes, save_tokenizers, to_json
 from transformer.checkpoint.safetensors_file import header_bytes
@@ -118,7 +118,7 @@ def import_model(
         try:
             part.mkdir(parents=True)
             warnings = _write(reading, part, progress)
-            give_back()  # frees the memory of the largest tensors before the model is opened
+            release_freed_memory()  # frees the memory of the largest tensors before the model is opened
             _require_usable(part)
             _rename(part, out)
         except BaseException:

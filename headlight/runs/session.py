@@ -14,7 +14,7 @@ from headlight.corpora.corpora import JsonLines
 from headlight.corpora.packed import Packed
 from headlight.evaluation import Evaluation, Evaluator
 from headlight.formatting import percent
-from headlight.machine import give_back
+from headlight.machine import release_freed_memory
 from headlight.runs import averaging, state
 from headlight.runs.folder import VALIDATION_FILE, RunFolder
 from headlight.runs.metrics import Journal, metrics_line
@@ -28,7 +28,8 @@ from transformer.training.loop import Trainer
 from transformer.training.processes import Processes
 from transformer.translator import Translator
 
-RETURN_MEMORY_STEPS = 10  # steps between two calls of `give_back`: new batch shapes fragment 3 GB in 400 steps
+# Steps between two calls of `release_freed_memory`: new batch shapes fragment 3 GB in 400 steps.
+RETURN_MEMORY_STEPS = 10
 MIN_STEP_SECONDS = 60.0  # the shortest deadline of a heartbeat; ten times as long for an evaluation
 
 
@@ -103,7 +104,7 @@ class WorkerSession:
             if evaluates or step % config.checkpoint_every == 0:
                 self._save()
             if step % RETURN_MEMORY_STEPS == 0:
-                give_back()
+                release_freed_memory()
             left = (time.perf_counter() - begun) / (step - first) * (config.steps - step)
             self.writer.heartbeat("training", max(MIN_STEP_SECONDS, 20 * report.seconds), step=step, seconds_left=left)
         return ""

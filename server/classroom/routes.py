@@ -243,7 +243,7 @@ class Classroom:
                 sent_version = fresh.version
                 while True:
                     if not await watch.next(code, sent_version, HEARTBEAT_SECONDS):
-                        yield "event: beat\ndata:\n\n"
+                        yield "event: heartbeat\ndata:\n\n"
                         continue
                     latest = watch.latest.get(code)
                     if latest is None:

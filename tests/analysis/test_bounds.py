@@ -63,7 +63,7 @@ from headlight.analysis.stream import stream
 from headlight.charts.svg import HeadBlock, patterns_svg
 from headlight.charts.typeset import png
 from transformer.decoding import beam
-from headlight.machine import give_back, keep_few_products, return_large_blocks
+from headlight.machine import limit_onednn_cache, release_freed_memory, return_large_blocks
 from transformer.yielding import on_yield
 from ui.decoding.search import searched
 from transformer.decoding import Decoding
@@ -90,7 +90,7 @@ def blocks():
     weights = np.random.default_rng(0).dirichlet(np.full(512, 0.02), (3, 4, 512))
     return [HeadBlock(name, weights.astype(np.float32), labels, labels, none, None) for name in "abc"]
 
-keep_few_products()
+limit_onednn_cache()
 return_large_blocks()
 torch.set_num_threads(1)
 translator = load_translator({model!r})
@@ -109,7 +109,7 @@ def run(call, length, yields):
 
 for name, (call, yields) in {calls!r}.items():
     run(call.replace("511", "8"), 9, 1000)  # imports, and what is kept for all sentences
-    give_back()
+    release_freed_memory()
     with open("/proc/self/clear_refs", "w") as peak:
         peak.write("5")
     before = field("VmRSS")

@@ -66,7 +66,7 @@ def test_all_that_record(environments: list[dict[str, str]], monkeypatch: pytest
 @pytest.mark.parametrize("name", [recording.PLAIN, recording.RECORDED, recording.SDPA, recording.ATTENTIONS])
 def test_whoever_records_keeps_freed_memory(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     done: list[object] = []
-    monkeypatch.setattr(recording, "keep_freed", lambda: done.append("kept"))
+    monkeypatch.setattr(recording, "retain_freed_memory", lambda: done.append("kept"))
     monkeypatch.setattr(recording.torch, "set_num_threads", done.append)
     monkeypatch.setattr(recording, "passes", lambda *_: lambda: done.append("pass"))
     _, functions = recording.contestant(name, Path(), 512)

@@ -22,7 +22,7 @@ import plotly.graph_objects as go
 import torch
 from streamlit.runtime import get_instance
 
-from headlight.machine import give_back, keep_few_products, return_large_blocks
+from headlight.machine import limit_onednn_cache, release_freed_memory, return_large_blocks
 from ui.state import cache
 from ui.state.jobs import JOBS
 from ui.state.streamlit_internals import forget_sessions
@@ -54,7 +54,7 @@ def _prepared() -> None:
     come at once. A full collection over the objects of torch and plotly takes a tenth of a second, holding everybody
     up. Frozen, they are not looked at again.
     """
-    keep_few_products()
+    limit_onednn_cache()
     return_large_blocks()
     torch.set_num_threads(1)
     sys.setswitchinterval(SWITCH_SECONDS)
@@ -79,6 +79,6 @@ def sweep_forever() -> None:
             except (AttributeError, RuntimeError):  # another Streamlit, or one that is ending
                 log.debug("sessions are left to Streamlit", exc_info=True)
             gc.collect()
-            give_back()
+            release_freed_memory()
 
     threading.Thread(target=sweep, daemon=True, name="sweep").start()

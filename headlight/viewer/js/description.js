@@ -3,18 +3,18 @@
 //
 // Shapes: H heads, Q queries, K keys. A pattern is [Q, K], `masked` too; `special` and `keys` [K].
 
-const HALF = 0.5,
-  TIMES = 2,
-  FEW = 3, // keys that are named together
-  BEYOND_ONE = 0.05; // what special tokens together must have beyond one of them, to be named as such
-const DOES = {
+const MIN_SHARE = 0.5,
+  MIN_RATIO_TO_UNIFORM = 2,
+  MAX_NAMED_KEYS = 3, // keys that are named together; where more get the same, they are counted
+  MIN_SPECIAL_LEAD = 0.05; // how much more special tokens must get than the named key, to be named beside it
+const PATTERN_TEXTS = {
   previous: translatable("looks at the previous token: {share} of its weight"),
   next: translatable("looks at the next token: {share} of its weight"),
   same: translatable("looks at the same position: {share} of its weight"),
   special: translatable("looks at special tokens: {share} of its weight"),
 };
 
-const MOST = [
+const STRONGEST_KEY_TEXTS = [
   translatable("follows no single pattern: {first} gets the most, {share} on average"),
   translatable("follows no single pattern: {first} and {second} get the most, {share} each on average"),
   translatable("follows no single pattern: {first}, {second} and {third} get the most, {share} each on average"),
@@ -82,7 +82,7 @@ function narrowestHead(patterns, masked, special) {
 function describeHeads(patterns, masked, special, keys, kind) {
   const chance = new Described(uniformOver(masked), masked, special, keys).shares(kind);
   const least = Object.fromEntries(
-    Object.entries(chance).map(([what, share]) => [what, Math.max(HALF, TIMES * share)]),
+    Object.entries(chance).map(([what, share]) => [what, Math.max(MIN_SHARE, MIN_RATIO_TO_UNIFORM * share)]),
   );
   return patterns.map(pattern => describeHead(new Described(pattern, masked, special, keys), kind, least));
 }
@@ -93,7 +93,7 @@ function describeHead(head, kind, least) {
   const sharp = clear.row;
   delete clear.row;
   // The key's own name says more than that it is a special token.
-  if ("key" in clear && (clear.special ?? 0) <= clear.key + BEYOND_ONE) delete clear.special;
+  if ("key" in clear && (clear.special ?? 0) <= clear.key + MIN_SPECIAL_LEAD) delete clear.special;
   const named = Object.keys(clear).sort((one, other) => clear[other] - clear[one]);
   if (named.length) return joinTexts(named.map(what => describeShare(what, clear[what], head)));
   if (sharp !== undefined) {
@@ -112,7 +112,7 @@ function describeHead(head, kind, least) {
 
 function describeShare(what, share, head) {
   const given = { share: percent(share) };
-  if (what !== "key") return [gettext(DOES[what], given)];
+  if (what !== "key") return [gettext(PATTERN_TEXTS[what], given)];
   return inParts(gettext("looks at {token}: {share} of its weight", given), { token: head.keys[head.strongest()] });
 }
 
@@ -132,7 +132,7 @@ function describeMost(head) {
   const read = places.map(k => [percent(head.total(k)), percent(head.share(k))]);
   const tied = places.filter((_, i) => String(read[i]) === String(read[0])).map(k => head.keys[k]);
   const best = read[0][1];
-  if (tied.length > FEW) {
+  if (tied.length > MAX_NAMED_KEYS) {
     return [
       ngettext(
         "follows no single pattern: {count} token gets the most, {share} on average",
@@ -143,5 +143,5 @@ function describeMost(head) {
     ];
   }
   const [first, second, third] = tied;
-  return inParts(gettext(MOST[tied.length - 1], { share: best }), { first, second, third });
+  return inParts(gettext(STRONGEST_KEY_TEXTS[tied.length - 1], { share: best }), { first, second, third });
 }

@@ -65,7 +65,7 @@ function pupilPage(page) {
       CONNECTION.textContent = "";
       take(JSON.parse(event.data));
     };
-    source.addEventListener("beat", () => {
+    source.addEventListener("heartbeat", () => {
       heard = Date.now();
     });
     source.onerror = () => {

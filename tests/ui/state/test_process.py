@@ -62,7 +62,7 @@ def test_the_sweep_goes_on_whatever_happens(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(process, "JOBS", SimpleNamespace(sweep=lambda: swept.append("heads")))
     monkeypatch.setattr(process, "get_instance", no_runtime)
     monkeypatch.setattr(process, "gc", SimpleNamespace(collect=lambda: swept.append("garbage")))
-    monkeypatch.setattr(process, "give_back", lambda: swept.append("memory"))
+    monkeypatch.setattr(process, "release_freed_memory", lambda: swept.append("memory"))
     process.sweep_forever()
     assert twice.wait(10)
     assert swept[:4] == ["values", "heads", "garbage", "memory"]

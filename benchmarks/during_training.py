@@ -74,7 +74,7 @@ def run(multi30k: Path | None, seconds: float, rounds: int) -> None:
     result["share"] = ratios(speeds[WATCHED], speeds[ALONE])
     result["choose_a_head"] = {name: spread(values) for name, values in choices.items()}
     print(report(result))
-    keep("beside", result, "Training while its page is watched", panels(result))
+    keep("during_training", result, "Training while its page is watched", panels(result))
 
 
 def endless(multi30k: Path | None) -> Recipe:
