@@ -5,7 +5,6 @@ This file decides who is answered, before Streamlit sees a request; ui/navigatio
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from importlib import import_module
 
 import streamlit as st
 
@@ -22,7 +21,7 @@ def imports() -> None:
 
     confine_public()
     prepare()
-    import_module("ui.attention.waiting_example")
+    import ui.attention.waiting_example  # noqa: F401 - it imports all that the first page needs
 
 
 def example() -> None:

@@ -69,42 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--abandoned", type=int, default=1000, help="sockets that are abandoned at the end")
     parser.add_argument("--no-browser", action="store_true", help="without the page in a browser")
     parser.add_argument("--name", default="classroom", help="of the files in results/")
-    parser.set_defaults(run=run)
-
-
-def run(
-    seconds: float,
-    pupils: int,
-    no_training: bool,
-    multi30k: Path | None,
-    huge: bool,
-    hostile: int,
-    limit: float,
-    abandoned: int,
-    no_browser: bool,
-    name: str,
-) -> None:
-    """Measure, print and write everything. Raises ValueError where the worker does not train."""
-    busy = Busy()
-    result: dict[str, Any] = {"machine": machine("torch", "streamlit"), "seconds": seconds, "pupils": pupils}
-    result |= {"training": not no_training, "huge": huge}
-    with tempfile.TemporaryDirectory() as folder, beside_training(Path(folder), not no_training, multi30k):
-        os.environ |= production.environment()
-        with serve(ROOT / "app.py", Path(folder) / "log.txt", more=production.options()) as url:
-            register = Register()
-            load = Load(pupils, huge, hostile, limit, abandoned)
-            result |= run_class(url, load, seconds, not no_browser, register)
-        result["log"] = [line for line in (Path(folder) / "log.txt").read_text().splitlines() if "Error" in line]
-    result["busy"] = busy.shares_since_begin()
-    model = load_translator(ROOT / "checkpoints" / MODEL)
-    result |= summary(register, seconds) | {
-        "wrong": len(wrong(register.answers, model)),
-        "checked": len(register.answers),
-    }
-    result |= {"hostile": hostile, "hostile_seconds": spread(register.hostile) if register.hostile else None}
-    result |= {"refusals": register.refusals}
-    print(report(result))
-    keep(name, result, f"A class of {pupils}", panels(result))
+    parser.set_defaults(run=run_command)
 
 
 class Load(NamedTuple):
@@ -115,6 +80,34 @@ class Load(NamedTuple):
     hostile: int
     limit: float
     abandoned: int
+
+
+def run_command(**options: Any) -> None:
+    """Run the benchmark with the options of its command."""
+    run(Load(**{field: options.pop(field) for field in Load._fields}), **options)
+
+
+def run(load: Load, seconds: float, no_training: bool, multi30k: Path | None, no_browser: bool, name: str) -> None:
+    """Measure, print and write everything. Raises ValueError where the worker does not train."""
+    busy = Busy()
+    result: dict[str, Any] = {"machine": machine("torch", "streamlit"), "seconds": seconds, "pupils": load.pupils}
+    result |= {"training": not no_training, "huge": load.huge}
+    with tempfile.TemporaryDirectory() as folder, beside_training(Path(folder), not no_training, multi30k):
+        os.environ |= production.environment()
+        with serve(ROOT / "app.py", Path(folder) / "log.txt", more=production.options()) as url:
+            register = Register()
+            result |= run_class(url, load, seconds, not no_browser, register)
+        result["log"] = [line for line in (Path(folder) / "log.txt").read_text().splitlines() if "Error" in line]
+    result["busy"] = busy.shares_since_begin()
+    model = load_translator(ROOT / "checkpoints" / MODEL)
+    result |= summary(register, seconds) | {
+        "wrong": len(wrong(register.answers, model)),
+        "checked": len(register.answers),
+    }
+    result |= {"hostile": load.hostile, "hostile_seconds": spread(register.hostile) if register.hostile else None}
+    result |= {"refusals": register.refusals}
+    print(report(result))
+    keep(name, result, f"A class of {load.pupils}", panels(result))
 
 
 def run_class(url: str, load: Load, seconds: float, browser: bool, register: Register) -> dict[str, Any]:
