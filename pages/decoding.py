@@ -6,10 +6,9 @@ A sentence, its translation step by step, and what else the model could have wri
 import streamlit as st
 
 from headlight.language import gettext
-from ui.decoding.controls import controls
 from ui.decoding.payload import node_labels
 from ui.decoding.search import search
-from ui.decoding.stage import stage
+from ui.decoding.stage import controls, stage
 from ui.decoding.view import DecodingView
 from ui.widgets.frame import page
 from ui.widgets.out_of_domain_note import out_of_domain_note

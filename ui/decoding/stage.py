@@ -1,4 +1,7 @@
-"""The part of the Decoding page that follows the step: the player, the table of a step, the branches, the reference."""
+"""The parts of the Decoding page: the choice of a strategy with its settings, and what follows the step.
+
+The player, the table of a step, the branches and the reference follow the step.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from headlight.glossary import explained
-from headlight.language import gettext, ngettext
+from headlight.language import gettext, ngettext, within
 from transformer import Translator
-from transformer.decoding.strategies import Decoding
+from transformer.decoding.strategies import STRATEGIES, Decoding, Parameter
 from transformer.tokenizers import number_duplicates
 from ui.decoding.downloads import export
 from ui.decoding.payload import node_labels
@@ -18,10 +21,38 @@ from ui.decoding.player import branch_cards, horizon, player, shown_head, shown_
 from ui.decoding.reference import reference
 from ui.decoding.search import Search, TracedHypothesis, fitting, line, line_in, search
 from ui.decoding.view import FATES, Branch, DecodingView
-from ui.state.view import update, write_address
+from ui.state.view import bound, update, write_address
+from ui.widgets.controls import choose
 from ui.widgets.disclosure import draw_when_open
 from ui.widgets.errors import plain_errors
 from ui.widgets.table import number_table
+
+MAX_SLIDER_VALUE = 100  # a parameter that goes beyond is typed, not dragged
+
+
+def controls(view: DecodingView) -> None:
+    """Draw the choice of a strategy and its own settings, side by side where there is room."""
+    with st.container(horizontal=True, vertical_alignment="top", gap="small"):
+        labels = {name: gettext(strategy.label) for name, strategy in STRATEGIES.items()}
+        help_text = " ".join(f"{labels[name]}: {within(gettext(each.help))}" for name, each in STRATEGIES.items())
+        choose(view, "strategy", gettext("Strategy"), labels, help=help_text)
+        parameters = STRATEGIES[view.strategy].parameters
+        for parameter in parameters:
+            _control(view, parameter, width=125 if len(parameters) < 4 else 108)
+
+
+def _control(view: DecodingView, parameter: Parameter, width: int) -> None:
+    shared = bound(parameter.field, convert=_rounded) | {"help": gettext(parameter.help), "width": width}
+    bounds: Any = (parameter.least, parameter.most, view.value(parameter))
+    if parameter.most > MAX_SLIDER_VALUE:
+        st.number_input(gettext(parameter.label), *bounds, placeholder=gettext("all"), **shared)
+    else:
+        st.slider(gettext(parameter.label), *bounds, step=parameter.step, **shared)
+
+
+def _rounded(value: float | None) -> float | None:
+    """Return a widget's value without the binary error of a slider's fractions: 0.30000000000000004."""
+    return round(value, 2) if isinstance(value, float) else value
 
 
 @st.fragment
