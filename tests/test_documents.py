@@ -149,6 +149,17 @@ def test_the_layout_names_every_directory(document: str) -> None:
     assert {name for name in directories if f"`{name}/`" not in layout and f"{name}/ " not in layout} == set()
 
 
+def test_the_architecture_names_every_package() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    table = text.partition("\n## Packages\n")[2].partition("\n## ")[0]
+    listed = subprocess.run(["git", "ls-files", "*/__init__.py"], cwd=ROOT, capture_output=True, text=True).stdout
+    packages = {Path(file).parent for file in listed.split()}
+    pages = {Path("ui", path.stem) for path in (ROOT / "pages").glob("*.py")}
+    inner = {path for path in packages - pages if len(path.parts) > 1 and path.parts[0] != "tests"}
+    assert len(inner) > 20 and "`ui/<page>/`" in table
+    assert sorted(path.as_posix() for path in inner if f"`{path.as_posix()}/`" not in table) == []
+
+
 def test_the_readme_is_one_screen_and_its_code_runs() -> None:
     text = (ROOT / "README.md").read_text("utf-8")
     assert len(text.splitlines()) <= 60

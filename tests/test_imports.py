@@ -4,19 +4,19 @@ import ast
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("transformer", "headlight", "ui", "server")
+PACKAGES = ("transformer", "headlight", "ui", "server", "tools")
 SHARED = {"state", "widgets", "viewer"}  # the folders of ui/ that every page may use
 # All that the state may use of streamlit: it draws nothing, but that something is waited for.
 OF_STATE = {"session_state", "query_params", "cache_data", "cache_resource", "spinner"}
 # One import that each contract forbids.
 FORBIDDEN = {
-    "ui and server use the instrument": ("headlight/folders.py", "import ui.state.view"),
+    "tools, ui and server use the instrument": ("headlight/folders.py", "import ui.state.view"),
     "ui shares with the server only": ("ui/state/view.py", "from server import login"),
     "inside transformer": ("transformer/layers.py", "from transformer import translator"),
     "inside headlight": ("headlight/analysis/measures.py", "def late():\n    import headlight.runs.worker"),
@@ -42,17 +42,27 @@ def test_every_contract_is_kept() -> None:
     assert len(verdicts) == len(FORBIDDEN) and all(line.endswith(" KEPT") for line in verdicts), "run lint-imports"
 
 
-def test_every_contract_can_be_broken(tmp_path: Path) -> None:
+def broken_by(folder: Path, lines: Iterable[tuple[str, str]]) -> list[str]:
+    """Copy the packages into `folder`, append a line to each file, and return the verdicts on broken contracts."""
     for package in PACKAGES:
-        shutil.copytree(
-            ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__", "js", "*.json")
-        )
-    shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    for file, line in FORBIDDEN.values():
-        with open(tmp_path / file, "a") as opened:
+        shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__", "js", "*.json"))
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    for file, line in lines:
+        with open(folder / file, "a") as opened:
             opened.write(f"\n{line}\n")
-    broken = [line for line in lint(tmp_path) if line.endswith(" BROKEN")]
+    return [line for line in lint(folder) if line.endswith(" BROKEN")]
+
+
+def test_every_contract_can_be_broken(tmp_path: Path) -> None:
+    broken = broken_by(tmp_path, FORBIDDEN.values())
     assert [name for name in FORBIDDEN if not any(line.startswith(name) for line in broken)] == []
+
+
+@pytest.mark.parametrize("file", ["headlight/cli/main.py", "server/process.py", "ui/state/process.py"])
+def test_no_package_imports_tools(tmp_path: Path, file: str) -> None:
+    """Tools has no __init__.py, so import-linter must be shown to find its modules."""
+    broken = broken_by(tmp_path, [(file, "from tools import production")])
+    assert [line for line in broken if line.startswith("tools, ui and server use the instrument")]
 
 
 def imported_modules(source: str, package: str) -> Iterator[str]:

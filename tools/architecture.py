@@ -54,9 +54,9 @@ def frame(x: float, y: float, width: float, package: str, about: str) -> tuple[s
 
 
 def picture() -> str:
-    svg = box(10, 10, WIDTH - 20, "app.py")
-    svg += box(10, 10 + ROW + GAP, WIDTH - 20, "pages/: a short script for each page")
-    top: float = 10 + 2 * (ROW + GAP)
+    svg, top = "", 10.0
+    for text in ("tools/: what starts the app, and scripts", "app.py", "pages/: a short script for each page"):
+        svg, top = svg + box(10, top, WIDTH - 20, text), top + ROW + GAP
     for package, about in PACKAGES.items():
         package_drawn, end = frame(10, top, WIDTH - 20, package, about)
         svg, top = svg + package_drawn, end + GAP
