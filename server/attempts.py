@@ -19,8 +19,8 @@ class RateLimit(NamedTuple):
 
 # A class behind one address mistypes a few times in its first minute; an attacker gets six guesses a minute.
 PER_ADDRESS = RateLimit(20, 10.0)
-# One browser gets fewer, so that whoever types wrong codes at a school's address leaves the others theirs. A program
-# that sends no cookie is limited by its address alone.
+# One browser gets fewer, so that a pupil who types wrong codes does not use up the attempts of a whole school, which
+# shares one address. A program that sends no cookie is limited by its address alone.
 PER_BROWSER = RateLimit(5, 30.0)
 # Ten addresses that guess without a pause keep everybody else from signing in while they do, and one second longer.
 # Sessions that are signed in already are not affected.
@@ -30,7 +30,7 @@ IN_TOTAL = RateLimit(100, 1.0)
 class Attempts:
     """Counts wrong passwords or codes for each browser that identifies itself, each address, and all together.
 
-    It forgets them with time.
+    Wrong attempts are forgotten with time, at the rate of each RateLimit.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic):

@@ -43,7 +43,7 @@ def policy(ancestors: str = "") -> str:
     """Return the Content-Security-Policy.
 
     `ancestors` are the sites that may frame the app, "https://school.example ...". Raises ValueError where one of them
-    is no address of a site.
+    is not the address of a site.
     """
     for site in ancestors.split():
         if not _ANCESTOR.fullmatch(site):

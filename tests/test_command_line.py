@@ -53,7 +53,7 @@ def test_translate_takes_every_strategy_and_its_parameters(
     assert main(["translate", small_folder, "two dogs", "--strategy", "diverse", "--groups", "101"]) == 1
     assert "The number of groups is 101; it must be from 1 to 100." in capsys.readouterr().err
     assert main(["translate", small_folder, "two dogs", "--strategy", "greedy", "--temperature", "2"]) == 1
-    assert "A temperature changes nothing of greedy decoding" in capsys.readouterr().err
+    assert "A temperature has no effect on greedy decoding" in capsys.readouterr().err
 
 
 def test_trace_writes_what_can_be_loaded(small_folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

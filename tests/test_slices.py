@@ -105,7 +105,7 @@ def test_kinds_that_do_not_apply_are_said() -> None:
     assert "no source language" in slices.slice_sentences(["abc"], ["pronouns"])[1]["pronouns"]
     assert "no spaces" in slices.slice_sentences(["我喜欢狗", "今日は"], ["length"])[1]["length"]
     assert not words.has_spaces(["สวัสดี"]) and words.has_spaces(["नमस्ते दुनिया", "hello", "..."])
-    with pytest.raises(ValueError, match="'lenth' is no kind of slices; choose among length, rare"):
+    with pytest.raises(ValueError, match="'lenth' is not a kind of slice; choose among length, rare"):
         slices.slice_sentences(["a"], ["lenth"])
     with pytest.raises(ValueError, match="no column 'x'"):
         slices.slice_sentences(["a"], ["column:x"])
@@ -290,7 +290,7 @@ def test_the_command_prints_and_writes_slices(
     for wrong, message in (
         ("--worst=-1", "--worst"),
         ("--pairs=0", "--pairs"),
-        ("--slices=lenth", "'lenth' is no kind"),
+        ("--slices=lenth", "'lenth' is not a kind"),
     ):
         calls.clear()
         assert main([*given, wrong]) == 1 and message in capsys.readouterr().err and not calls

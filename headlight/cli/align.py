@@ -40,7 +40,7 @@ _ROW_NAMES = ("written", "read")  # without and with the shift by one step
 
 
 def add_verbs(verb: Verb) -> None:
-    """Add `align` by means of `verb(run, help)`, which makes its parser."""
+    """Add the subcommand `align`; `verb(run, help)` returns its parser."""
     sub = verb(align, "Measure which heads align words: alignment error rates of heads and of sums of heads.")
     takes_checkpoint(sub)
     sub.add_argument("--data", required=True, help=f"the corpus: {SPEC_FORMS}")
@@ -48,7 +48,7 @@ def add_verbs(verb: Verb) -> None:
     takes_device(sub)
     text = "gold alignments in the Pharaoh format, a line for each pair of --data, whose words spaces separate: 0-0 1-2"
     text += " 3p4, with p or ? for possible links; or a table FILE.tsv of times: WORD, START and END in each row and"
-    text += " an empty line after each sentence; a grammar has its own"
+    text += " an empty line after each sentence; not needed for a grammar, which knows its alignments"
     sub.add_argument("--gold", type=Path, metavar="FILE", help=text)
     sub.add_argument("--one-based", action="store_true", help="words of --gold are counted from 1, not from 0")
     sub.add_argument("--target-first", action="store_true", help="links of --gold are TARGET-SOURCE, not SOURCE-TARGET")

@@ -56,7 +56,7 @@ def takes_split(sub: argparse.ArgumentParser) -> None:
 
 
 def add_verbs(verb: Verb) -> None:
-    """Add the verb by means of `verb(run, help)`, which makes its parser."""
+    """Add the subcommand `import`; `verb(run, help)` returns its parser."""
     sub = verb(import_, "Import a model as a checkpoint folder, and describe it. Nothing in its files is run.")
     sub.add_argument(
         "source", help="a file, a folder, an archive, or a Hub model ID such as Helsinki-NLP/opus-mt-en-fr"
@@ -68,7 +68,7 @@ def add_verbs(verb: Verb) -> None:
     sub.add_argument("--eos-id", type=int, metavar="N", help="id of the token that ends a sentence")
     sub.add_argument("--masks", choices=("never", "applied"), help="for two tutorials: whether masks are applied")
     around = (
-        ("norm", NORM_PLACES, "where its norms stand: after each sublayer, or before it"),
+        ("norm", NORM_PLACES, "whether its norms are after each sublayer or before it"),
         ("activation", ACTIVATIONS, "its activation"),
         ("embedding-scale", EMBEDDING_SCALES, "whether its embeddings are multiplied by √d_model"),
         ("positions", POSITIONS, "its positions, where the file has no table of them"),
@@ -76,9 +76,10 @@ def add_verbs(verb: Verb) -> None:
     )
     for name, choices, text in around:
         sub.add_argument(f"--{name}", choices=choices, help=f"for torch.nn.Transformer: {text}")
-    sub.add_argument("--moses", choices=("yes", "no"), help="for fairseq: whether Moses cut its text into words")
+    sub.add_argument("--moses", choices=("yes", "no"), help="for fairseq: whether its text was tokenized by Moses")
     for side in ("source", "target"):
-        text = f"the {side} vocabulary: a tokenizer.json, a list or object (JSON or pickled), a text, one token a line"
+        text = f"the {side} vocabulary: a tokenizer.json, a list or object (JSON or pickled), or a text file with one"
+        text += " token per line"
         sub.add_argument(f"--{side}-vocab", type=Path, metavar="FILE", help=text)
         text = f"the {side} language, such as German; a multilingual model needs it"
         sub.add_argument(f"--{side}-language", metavar="L", help=text)
@@ -127,7 +128,7 @@ def pack(folder: Path, form: str, out: Path) -> tuple[str, ...]:
 
 
 def described(examination: Examination) -> Iterator[str]:
-    """Yield the examination, line by line."""
+    """Yield the lines of text that describe an examination."""
     yield f"{examination.title}: {examination.size:,} bytes, {examination.tensors:,} tensors"
     yield from _table("Read from the file", examination.facts)
     yield from _table("Folded into the weights; the output stays the same", examination.folded)

@@ -96,7 +96,7 @@ def _models() -> Iterator[tuple[str, bool]]:
         seconds = time.perf_counter() - begun
         if abs(again - translation.log_prob) > _LOG_PROB_TOLERANCE:
             yield (
-                f"{name}: its log-probability is {translation.log_prob:.4f} as it writes, {again:.4f} read again",
+                f"{name}: the log-probability is {translation.log_prob:.4f} in decoding, but {again:.4f} in a trace",
                 False,
             )
         else:

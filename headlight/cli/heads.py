@@ -28,7 +28,7 @@ from transformer.training.processes import Processes, is_distributed
 
 
 def add_verbs(verb: Verb) -> None:
-    """Add `heads` by means of `verb(run, help)`, which makes its parser."""
+    """Add the subcommand `heads`; `verb(run, help)` returns its parser."""
     sub = verb(heads, "Measure every head over a corpus: what each does, how consistently, and since which step.")
     takes_checkpoint(sub)
     sub.add_argument("--corpus", required=True, help=f"the corpus: {SPEC_FORMS}")
@@ -40,7 +40,7 @@ def add_verbs(verb: Verb) -> None:
     text = "number of pairs for importance, agreement and shuffled sentences, which take more passes"
     sub.add_argument("--sample", type=int, default=100, metavar="N", help=text)
     sub.add_argument(
-        "--history", action="store_true", help="measure each snapshot too: the step since which a head has its role"
+        "--history", action="store_true", help="also measure the snapshots, to tell since which step a head has a role"
     )
     sub.add_argument(
         "--json", type=Path, metavar="FILE", help="a file for all measurements, with their standard deviations"
@@ -81,7 +81,7 @@ def _measure(
     processes: Processes,
     sample: int,
 ) -> Atlas:
-    if processes.count > 1:  # a single process has the model where --device says
+    if processes.count > 1:  # a single process leaves the model on the device of --device
         checkpoint.model.to(processes.device)
     with tqdm(unit="pair", disable=None if processes.first else True) as bar:
 

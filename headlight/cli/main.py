@@ -76,7 +76,7 @@ def _add_verbs(verb: Verb) -> None:
 
     verb(doctor, "Say what is installed, and whether the models that ship open and translate: to paste into an issue.")
 
-    sub = verb(completion, "Print what completes this command in a shell.")
+    sub = verb(completion, "Print the shell completion script of this command.")
     sub.epilog = 'For bash: eval "$(headlight completion bash)", at the end of ~/.bashrc.'
     sub.add_argument("shell", choices=("bash", "zsh", "tcsh"))
 
@@ -85,7 +85,7 @@ def _port(text: str) -> int:
     from transformer.quoting import quoted
 
     if not (text.isdecimal() and 0 < int(text) < 2**16):
-        raise argparse.ArgumentTypeError(f"{quoted(text)} is no port; give a number from 1 to {2**16 - 1}")
+        raise argparse.ArgumentTypeError(f"{quoted(text)} is not a port; give a number from 1 to {2**16 - 1}")
     return int(text)
 
 
@@ -129,7 +129,7 @@ def _app() -> Path:
 
 
 def _in_the_app(module: str, *arguments: str) -> NoReturn:
-    """Continue as `python -m module` in this folder, importing from the app alone.
+    """Replace this process by `python -m module` in the same folder, with the app's folder instead on the import path.
 
     Raises MissingPackageError where Streamlit, which takes long to import, is not installed.
     """

@@ -25,15 +25,16 @@ from transformer.quoting import short
 
 
 def add_verbs(verb: Verb) -> None:
-    """Add `prune` by means of `verb(run, help)`, which makes its parser."""
-    sub = verb(prune, "Remove the least important heads: scores against how many are gone, and the smaller checkpoint.")
+    """Add the subcommand `prune`; `verb(run, help)` returns its parser."""
+    text = "Remove the least important heads: print the scores by the number of removed heads, and write the smaller"
+    sub = verb(prune, f"{text} checkpoint.")
     takes_checkpoint(sub)
     sub.add_argument("--data", required=True, help=f"the corpus: {SPEC_FORMS}")
     takes_split(sub)
     text = "number of pairs, from the start of the split: one half gives the order, the other the scores"
     sub.add_argument("--pairs", type=int, default=200, metavar="N", help=text)
     sub.add_argument("--keep", type=float, default=0.5, metavar="SHARE", help="the share of the heads that is kept")
-    text = "measure importance again after so many heads; a twelfth of all if absent"
+    text = "measure importance again after every N removed heads; a twelfth of all heads if absent"
     sub.add_argument("--every", type=int, metavar="N", help=text)
     sub.add_argument("--draws", type=int, default=DRAWS, metavar="N", help="number of random orders to compare with")
     sub.add_argument("--out", type=folders.written, metavar="FOLDER", help="a folder for the smaller model")

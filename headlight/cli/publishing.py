@@ -14,15 +14,15 @@ from transformer.files import write_text
 
 
 def add_verbs(verb: Verb) -> None:
-    """Add `publish` by means of `verb(run, help)`, which makes its parser."""
+    """Add the subcommand `publish`; `verb(run, help)` returns its parser."""
     sub = verb(publish, "Write a page that draws every head of a model, or of a saved trace, in any browser.")
     sub.add_argument("model", nargs="?", help=CHECKPOINT_HELP)
-    sub.add_argument("folder", nargs="?", help="a new folder for a web server; with --gallery the only name")
+    sub.add_argument("folder", nargs="?", help="a new folder for a web server; with --gallery, give only this")
     sub.add_argument("--trace", type=Path, metavar="FILE", help="the .npz of a trace, in place of a model")
     sub.add_argument("--gallery", type=Path, metavar="FILE", help="a text with addresses of views, in place of a model")
     sub.add_argument("--single", metavar="FILE", help="one HTML file that needs no server")
     sub.add_argument("--title", help="the heading of a trace's page; the model's name if absent")
-    sub.add_argument("--language", choices=LANGUAGES, default=ORIGINAL_LANGUAGE, help="of the page")
+    sub.add_argument("--language", choices=LANGUAGES, default=ORIGINAL_LANGUAGE, help="the page's language")
 
 
 def publish(options: argparse.Namespace) -> None:
@@ -40,7 +40,7 @@ def _publish(options: argparse.Namespace) -> None:
     elif options.gallery:
         if options.folder or bool(options.model) == bool(options.single):
             raise ValueError("Say where to write the gallery: a new folder, or --single and a file.")
-        if options.model:  # the only place that was named
+        if options.model:  # with --gallery, the first argument is the folder
             _print_written(options.model, write_gallery(options.gallery, options.model))
             return
         page = single_gallery(options.gallery)

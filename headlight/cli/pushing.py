@@ -17,7 +17,7 @@ _CARD_FILE = "README.md"
 
 
 def add_verbs(verb: Verb) -> None:
-    """Add `push` by means of `verb(run, help)`, which makes its parser."""
+    """Add the subcommand `push`; `verb(run, help)` returns its parser."""
     sub = verb(push, "Upload a model with its model card to the Hugging Face hub, after showing what will be uploaded.")
     takes_checkpoint(sub)
     sub.add_argument("repository", nargs="?", metavar="OWNER/NAME", help="the model's name on the hub")

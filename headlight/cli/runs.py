@@ -47,7 +47,7 @@ VOCABULARY_OPTIONS = ("tokenizer", "vocabulary", "separate", "min_frequency", "m
 
 
 def add_verbs(verb: Verb) -> None:
-    """Add the verbs by means of `verb(run, help)`, which makes the parser of one."""
+    """Add the subcommands about runs; `verb(run, help)` returns the parser of one."""
     sub = verb(train, f"Train a model into a run folder. DATA is one of: {SPEC_FORMS}")
     sub.add_argument("--data", required=True, help=SETTING_HELP["data"])
     sub.add_argument("--validation", help=SETTING_HELP["validation"])
@@ -69,7 +69,7 @@ def add_verbs(verb: Verb) -> None:
         "--preset",
         choices=PRESETS,
         default="small",
-        help="the network, where --start names none; a tutorial's comes with its training and vocabulary",
+        help="the network, unless --start names a model; a tutorial's preset also sets its training and vocabulary",
     )
     _add_fields(network, ModelConfig, [f.name for f in fields(ModelConfig) if f.name not in (*DERIVED_FIELDS, *STACKS)])
     stack = [f.name for f in fields(StackConfig)]
@@ -78,7 +78,7 @@ def add_verbs(verb: Verb) -> None:
     training = sub.add_argument_group("training")
     _add_fields(training, TrainConfig, [f.name for f in fields(TrainConfig)])
 
-    sub = verb(resume, "Go on with a run from its last checkpoint.")
+    sub = verb(resume, "Continue a run from its last checkpoint.")
     _takes_run(sub)
     sub.add_argument("--steps", type=int, help="new total number of steps")
     sub.add_argument("--detach", action="store_true", help="Return at once; the worker goes on in the background.")
@@ -99,7 +99,7 @@ def add_verbs(verb: Verb) -> None:
         "--length-penalty", type=float, default=LENGTH_PENALTY, help="the exponent α of Wu et al. 2016; 0 is no penalty"
     )
     sub.add_argument("--folder", help=SETTING_HELP["folder"])
-    sub.add_argument("--average", type=int, metavar="N", help="number of kept checkpoints whose mean to try")
+    sub.add_argument("--average", type=int, metavar="N", help="also try the mean of the last N saved weights")
 
 
 def _takes_run(sub: argparse.ArgumentParser) -> None:
@@ -206,7 +206,7 @@ def _best_checkpoint(run: RunFolder) -> Path:
 
 
 def _recipe(options: argparse.Namespace) -> Recipe:
-    """Build the recipe of the options; unknown vocabulary sizes are replaced by the bound of the vocabulary."""
+    """Build the recipe from the options, with the vocabulary's bound as its size, which is not known yet."""
     watch = options.watch or about(options.data)["examples"]
     usual = usual_values(None if options.start else options.preset)
     chosen = {name: value for name, value in vars(options).items() if value is not None}
@@ -245,7 +245,7 @@ def _work(options: argparse.Namespace, path: str, launched: Callable[[steer.Laun
     first = os.environ["RANK"] == "0"
     if first:
         launched(lambda folder: os.getpid())
-    work_on(path)  # where the other processes wait for the first
+    work_on(path)  # in it, the other processes wait until the first has prepared the run
     if first:
         _require_success(status(path))
 
@@ -266,7 +266,7 @@ def _follow(path: str) -> None:
                 now = status(path)  # before the log, so that nothing is written after the last read
                 _show(bar, metrics, now, log.read())
         except KeyboardInterrupt:
-            bar.write("Pausing after this step; press Ctrl-C again to leave it to itself.", sys.stderr)
+            bar.write("Pausing after this step; press Ctrl-C again to return without waiting for it.", sys.stderr)
             steer.pause(path)
             while (now := status(path)).alive:
                 time.sleep(0.2)

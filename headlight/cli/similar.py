@@ -26,15 +26,16 @@ MAX_PRINTED_TOKENS = 1000
 
 
 def add_verbs(verb: Verb) -> None:
-    """Add `index` by means of `verb(run, help)`, which makes its parser."""
+    """Add the subcommand `index`; `verb(run, help)` returns its parser."""
     sub = verb(index, "Index the tokens of a corpus by a model's vectors, or look up the tokens most similar to one.")
-    sub.epilog = "Make an index with --data, and look up in it with --like and --token."
+    sub.epilog = "Make an index with --data, and search it with --like and --token."
     takes_checkpoint(sub)
     sub.add_argument("--data", help=f"the corpus to index: {SPEC_FORMS}")
     takes_split(sub)
     sub.add_argument("--folder", help="the folder of Multi30k")
-    sub.add_argument("--device", default="cpu", help="where the model runs while it is made: cpu, cuda, cuda:1 or auto")
-    text = "the folder of the index; if absent, the one in which the app looks for this model's"
+    text = "where the model runs while the index is made: cpu, cuda, cuda:1 or auto"
+    sub.add_argument("--device", default="cpu", help=text)
+    text = "the folder of the index; if absent, the one in which the app looks for the index of this model"
     sub.add_argument("--out", type=Path, metavar="FOLDER", help=text)
     text = f"number of source tokens to index, from the start; {DEFAULT_TOKENS:,} if absent"
     sub.add_argument("--tokens", type=int, default=DEFAULT_TOKENS, metavar="N", help=text)
@@ -49,7 +50,7 @@ def add_verbs(verb: Verb) -> None:
 
 def index(options: argparse.Namespace) -> None:
     if (options.data is None) == (options.like is None):
-        raise ValueError("Give --data to make an index, or --like and --token to look up in one.")
+        raise ValueError("Give --data to make an index, or --like and --token to search one.")
     if options.like is not None:
         _look_up(options)
         return

@@ -48,7 +48,7 @@ class TableRequest:
 
 
 def add_verbs(verb: Verb) -> None:
-    """Add `watch` by means of `verb(run, help)`, which makes its parser."""
+    """Add the subcommand `watch`; `verb(run, help)` returns its parser."""
     sub = verb(watch, "Measure every head of a Hugging Face model over the sentences of a file, as a table.")
     sub.add_argument("model", help="a model of the hub by its name, or a folder that transformers saved")
     sub.add_argument("file", help=FILE_HELP)
@@ -150,8 +150,8 @@ def _report(out: Path, summary: Summary) -> Iterator[str]:
 def load_pretrained(name: str) -> tuple[Any, Any]:
     """Return the model and the tokenizer of a folder or of the hub: an encoder-decoder, a decoder, or an encoder.
 
-    Only safetensors are read, and no code of the repository is run. Raises ValueError where there is no such model,
-    where it needs more than that, and where the package transformers is missing.
+    Only safetensors are read, and no code of the repository is run. Raises ValueError for a model that does not exist,
+    that has no safetensors or needs its own code, and where the package transformers is missing.
     """
     transformers = require_package("transformers", "A Hugging Face model", "import")
     try:

@@ -23,7 +23,7 @@ from transformer.files import write_text
 
 
 def add_verbs(verb: Verb) -> None:
-    """Add `lesson`, `concepts` and `check` by means of `verb(run, help)`, which makes its parser."""
+    """Add the subcommands `lesson`, `concepts` and `check`; `verb(run, help)` returns the parser of one."""
     sub = verb(check, "Run your solution of an exercise of docs/exercises, and compare it with ours.")
     sub.add_argument("file", type=Path, help="your script or notebook; it may hold several exercises")
     sub = verb(lesson, "Check a lesson: read it, compute every step, and say which of its claims do not hold.")
@@ -77,7 +77,7 @@ def _problems(step: Step, measuring: LessonComputer) -> list[str]:
 
 
 def check(options: argparse.Namespace) -> int:
-    """Check a file, and return 0 where everything in it is right."""
+    """Check the solutions in a file; return the exit status: 0 if all of them are right, otherwise 1."""
     verdicts = judged(options.file)
     titles = {
         ExerciseState.RIGHT: "right",

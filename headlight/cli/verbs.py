@@ -79,7 +79,7 @@ def command_line(
     verbs = parser.add_subparsers(required=True, metavar="VERB")
 
     def verb(run: Any, text: str) -> argparse.ArgumentParser:
-        name = run.__name__.rstrip("_")  # `import` is a word of Python's own
+        name = run.__name__.rstrip("_")  # `import` is a keyword, so the function is `import_`
         sub = verbs.add_parser(name, help=text, description=text, formatter_class=_Formatter)
         sub.set_defaults(run=run)
         return sub
@@ -137,7 +137,7 @@ def command_line(
 
 
 class _ArgumentParser(argparse.ArgumentParser):
-    """A parser that quotes only a part of a long argument that it refuses."""
+    """An argument parser that shortens long arguments in its error messages."""
 
     def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
         options, unknown = self.parse_known_args(args, namespace)
@@ -194,10 +194,9 @@ def translate(options: argparse.Namespace) -> None:
         for translation in written:
             score = f"{translation.score:9.4f}\t" if options.n_best > 1 else ""
             print(f"{score}{translation.text}", flush=True)
-        typed = (
-            options.sentence and not _strategy(options).draws
-        )  # sentences from a file may be many, and sampled ones unusual
-        if typed and (warning := _warning(translator, sentence, written[0], read)):
+        # No warnings for the sentences of a file, which may be many, nor for sampled translations, which are often odd.
+        is_typed = options.sentence and not _strategy(options).draws
+        if is_typed and (warning := _warning(translator, sentence, written[0], read)):
             print(warning, file=sys.stderr)
 
 
@@ -220,7 +219,7 @@ def _translations(translator: Translator, sentence: str, options: argparse.Names
     strategy = _strategy(options)
     settings = {parameter.name: getattr(options, parameter.name) for parameter in strategy.parameters}
     if options.temperature != 1 and "temperature" not in settings:
-        raise ValueError(f"A temperature changes nothing of {strategy.title}; give --sample, or a beam of 2 or more.")
+        raise ValueError(f"A temperature has no effect on {strategy.title}; give --sample, or a beam of 2 or more.")
     if strategy.draws:
         seeds = range(options.seed, options.seed + options.n_best)
         return [translator.decode(sentence, Decoding.of(strategy.name, **settings | {"seed": n}))[0] for n in seeds]

@@ -31,29 +31,29 @@ from transformer.translator import Translator
 
 
 def add_verbs(verb: Verb) -> None:
-    """Add `why` by means of `verb(run, help)`, which makes its parser."""
+    """Add the subcommand `why`; `verb(run, help)` returns its parser."""
     text = "Explain the words of a translation, as JSON: contributions, contrast, patching, DecoderLens; or of a file."
     sub = verb(why, text)
     takes_checkpoint(sub)
     takes_device(sub)
     sub.add_argument("sentence", metavar="SENTENCE|FILE", help=f"the sentence to translate; with --out {FILE_HELP}")
-    sub.add_argument("--out", help=f"{OUT_HELP}; a row for each written token and each token behind it")
-    text = "in a table: leave no token out, which takes a pass for each"
+    sub.add_argument("--out", help=f"{OUT_HELP}; a row for each pair of a written token and a source or earlier token")
+    text = "in a table: skip the measure that leaves each source token out, which takes a pass for each token"
     sub.add_argument("--no-left-out", action="store_true", help=text)
     sub.add_argument("--target", help="a translation to explain; the model's own if absent")
     sub.add_argument("--step", type=int, help="the written token to explain, from 0, [EOS] included")
     text = "heads to switch off in every pass, as encoder, decoder or cross, the layer and the head from 1: cross.3.4"
     text += "; the translation stays that of all heads"
     sub.add_argument("--off", nargs="+", default=(), metavar="HEAD", help=text)
-    text = "why a head looks there: the head, the token that looks and the one looked at, as their texts or their"
-    text += " numbers from 0: cross.3.3 elle animal"
+    text = "explain an attention score: the head, the query token and the key token, by their texts or by their numbers"
+    text += " from 0: cross.3.3 elle animal"
     sub.add_argument("--cell", nargs=3, metavar=("HEAD", "QUERY", "KEY"), help=text)
     text = "another token that --cell is compared with; without it, the mean of the row"
     sub.add_argument("--rather", metavar="KEY", help=text)
     sub.add_argument("--instead", help="the token that could stand there: its text, or its id")
-    sub.add_argument("--corrupted", metavar="SENTENCE", help="a sentence to try causes on: one word changed")
+    sub.add_argument("--corrupted", metavar="SENTENCE", help="the sentence with one word changed, to patch activations")
     sub.add_argument("--ablation", choices=ABLATIONS, help="replace each head by zeros, its mean or another sentence's")
-    text = "sentences that its mean or another output is of; the model's examples if absent"
+    text = "the sentences from which --ablation takes the mean or another output; the model's examples if absent"
     sub.add_argument("--references", nargs="+", metavar="SENTENCE", help=text)
     text = "what is exchanged with the corrupted run, one at a time: heads and states if absent"
     sub.add_argument("--parts", nargs="+", choices=PARTS, default=("heads", "states"), help=text)
@@ -74,7 +74,7 @@ def why(options: argparse.Namespace) -> None:
     if options.instead is not None and options.step is None:
         raise ValueError("--instead needs --step: the written token that it is compared with.")
     if options.rather is not None and options.cell is None:
-        raise ValueError("--rather needs --cell: the head, the token that looks, and the one looked at.")
+        raise ValueError("--rather needs --cell: the head, the query token and the key token.")
     translator = load_translator(options.checkpoint, options.device, options.dtype)
     target, tokenizer = options.target, translator.checkpoint.target_tokenizer
     if target is None:
@@ -136,7 +136,7 @@ def _cell(
     rather: str | None,
     tap: Tap | None,
 ) -> dict[str, Any]:
-    """Return why a head looks at a key. Raises ValueError for a head or a token that does not exist."""
+    """Return an explanation of a head's score of a key. Raises ValueError for an unknown head or token."""
     named, *tokens = cell
     (head,) = require_heads_off(translator.model, [named])
     at, checkpoint = head.tap(), translator.checkpoint

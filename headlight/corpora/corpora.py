@@ -32,7 +32,7 @@ SPEC_FORMS = (
     "en-fr.train.tsv.gz, FILE.tsv, .csv or .jsonl (:SOURCE:TARGET names its columns), SOURCE_FILE,TARGET_FILE; "
     "mixed as 'tatoeba:en-fr + multi30k:en-fr*2'"
 )
-SPLIT_NAMES = ("train", "validation", "test", "combinations")  # the last of grammars alone
+SPLIT_NAMES = ("train", "validation", "test", "combinations")  # only grammars have "combinations"
 _SIZE = re.compile(r"[1-9][0-9]{0,11}")
 _LANGUAGES = re.compile(r"([\w]+)-([\w]+)")
 _NAMED_TABLE = re.compile(r"([\w-]+):([\w]+)-([\w]+)")
@@ -199,7 +199,7 @@ def _open_hub(name: str, source: str, target: str, config: str | None = None) ->
 
 
 def open_file(spec: str) -> Corpus:
-    """Open the corpus in one or two files. Raises ValueError for another spec, and where files may not be named."""
+    """Open the corpus in one or two files. Raises ValueError for any other spec, and in a confined process."""
     require_private()
     table = re.fullmatch(r"(.+\.(tsv|csv|jsonl)(?:\.gz)?)(?::([^:]+):([^:]+))?", spec)
     if table:

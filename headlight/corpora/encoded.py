@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # reading a corpus needs no torch
     from transformer.config import ModelConfig
 
 Framing = Literal["usual", "both", "none"]
-CHUNK_PAIRS = 1000  # that are encoded at once
+CHUNK_PAIRS = 1000  # pairs that are encoded at once
 MAX_LEARNING_PAIRS = 1_000_000  # more pairs change a vocabulary little, and counting their words takes memory
 SMALL_CORPUS_PAIRS = 1_000  # with fewer pairs most words occur once, and without these there is little to learn
 
@@ -55,10 +55,11 @@ def learn_tokenizers(
 class Encoded:
     """The examples of a corpus, encoded again with each `iter()`: source + [EOS], [SOS] + target + [EOS].
 
-    With a `config`, its tokens stand around the source; where it has none at the end, the target is bare as well. Pairs
-    with a side that would take more than `max_tokens` positions in the model (its tokens and one special token) are
-    left out, and counted in `report` beside those that the corpus itself rejected. After a pass, `unknown` is the share
-    of the source and of the target tokens that the vocabularies lack, and `fingerprint` that of the encoded pairs.
+    With a `config`, its special tokens stand around the source; if it has none at the end of the source, the target has
+    no special tokens either. Pairs with a side that would take more than `max_tokens` positions in the model (its
+    tokens and one special token) are left out, and counted in `report` beside those that the corpus itself rejected.
+    After a pass, `unknown` has the shares of the source and of the target tokens that the vocabularies lack, and
+    `fingerprint` is the fingerprint of the encoded pairs.
     """
 
     def __init__(
@@ -69,7 +70,7 @@ class Encoded:
         self.start = [] if config is None else list(config.source_start)
         self.end = [source.eos_id] if end is None else list(end)
         self.report, self.fingerprint = Report(corpus.name), Fingerprint()
-        self._tokens, self._unknown = [0, 0], [0, 0]  # of sources, of targets
+        self._tokens, self._unknown = [0, 0], [0, 0]  # counts in the sources, and in the targets
 
     @property
     def unknown(self) -> tuple[float, float]:

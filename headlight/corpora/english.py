@@ -12,7 +12,7 @@ _PLURALS = {
     "piano": "pianos", "photo": "photos", "radio": "radios", "potato": "potatoes", "tomato": "tomatoes",
     "grandchild": "grandchildren", "half": "halves",
 }  # fmt: skip
-# verb: (past, participle) where both are equal one is given
+# The past and the participle of each verb; a single form where both are equal.
 _IRREGULAR_VERBS = {
     "bake": "baked", "begin": "began begun", "blow": "blew blown", "break": "broke broken", "bring": "brought",
     "build": "built", "buy": "bought", "catch": "caught", "come": "came come", "cut": "cut", "dig": "dug",
@@ -52,12 +52,12 @@ def pluralize(noun: str) -> str:
 
 
 def article(following: str) -> str:
-    """Return "a" or "an"."""
+    """Return the indefinite article before a text that begins with `following`: "a" or "an"."""
     return "an" if _VOWEL_SOUND.match(following) else "a"
 
 
 def fix_articles(text: str) -> str:
-    """Write "a" or "an" as the next word asks for."""
+    """Replace each "a" or "an" by the one that the next word requires."""
     return _ARTICLE.sub(lambda match: match[1] + article(match[2])[1:] + " " + match[2], text)
 
 

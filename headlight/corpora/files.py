@@ -24,7 +24,7 @@ from transformer.quoting import quoted, short
 MAX_CELL_CHARACTERS = 200  # of a cell in a column that is neither source nor target
 MAX_LINE_BYTES = 1_000_000  # no sentence is that long, and a file without line ends may be larger than memory
 MAX_SKIPPED_BYTES = 100_000_000  # the longest line whose rest is skipped
-MAX_COMPRESSION_RATIO = 200  # of unpacked to packed; text reaches 10, and text that repeats itself some tens
+MAX_COMPRESSION_RATIO = 200  # unpacked size / packed size; ordinary text reaches 10, repetitive text a few tens
 HARMLESS_BYTES = 2**26  # unpacked text up to this size may have any ratio
 
 

@@ -82,7 +82,7 @@ def fill_frame(frame: tuple[str, str], words: SlotWords, rng: random.Random) -> 
 
 
 def _amount(kind: str, digits: bool, words: SlotWords, rng: random.Random) -> int:
-    """Return a number for a slot of this kind; in words, one that is spelled the same in every context."""
+    """Return a number for a slot of this kind; without `digits`, one whose words are the same in every context."""
     low, high = {"n": (2, 12 if rng.random() < 0.4 else 99), "h": (2, 11)}.get(kind, (13, 9999 if digits else 999))
     while True:
         number = words.draw_number(rng, low, high)

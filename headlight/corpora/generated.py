@@ -98,7 +98,7 @@ class Generated(Corpus):
             source, target = TASKS[self.task](rng)
             if split_of_target(target) != self.split or source in sources:
                 continue
-            if self.split != "train":  # repeats in train keep short words frequent, of which there are few
+            if self.split != "train":  # train repeats words: few are short, and repeats keep these frequent
                 sources.add(source)
             line += 1
             yield Pair(line, source, target)

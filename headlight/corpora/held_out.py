@@ -16,7 +16,7 @@ def hold_out(corpus: Corpus) -> tuple[Corpus, Corpus | None]:
     """Return (the rest, the held-out pairs): 1 % of the pairs, those with the smallest hashes, the same in every run.
 
     At least 1 pair and at most 2,000 are held out, of the first 200,000. Equal pairs stay on one side. With fewer than
-    `MIN_PAIRS` distinct pairs none is held out, which returns (the corpus, None).
+    `MIN_PAIRS` distinct pairs, nothing is held out and the result is (the corpus, None).
     """
     distinct: set[bytes] = set()
 
@@ -35,7 +35,7 @@ def hold_out(corpus: Corpus) -> tuple[Corpus, Corpus | None]:
 
 
 def held_out_count(distinct: int) -> int:
-    """Return the number of pairs that are held out of a number of distinct pairs."""
+    """Return how many of `distinct` pairs are held out."""
     return 0 if distinct < MIN_PAIRS else min(2000, max(1, min(distinct, 200_000) // 100))
 
 

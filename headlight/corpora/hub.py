@@ -29,7 +29,7 @@ class HubDataset(Corpus):
         datasets = _datasets()
         try:
             yield from datasets.load_dataset(self.dataset, self.config, split=self.split, streaming=True)
-        except Exception as error:  # each layer of the hub's client raises its own
+        except Exception as error:  # the hub's client raises errors of many kinds
             raise _unreadable(self.dataset, error) from None
 
     def _require_columns(self, available: list[str]) -> None:

@@ -43,11 +43,10 @@ class LearnedMerges:
         return [splits[word] for word in self.words]
 
     def pairs(self, merges: int) -> list[tuple[Pair, int]]:
-        """Return the pairs of adjacent pieces after the first `merges` merges with their counts, in the trainer's
-        order.
+        """Return the pairs of adjacent pieces after the first `merges` merges, with counts, in the trainer's order.
 
-        The most frequent comes first; of equally frequent ones, that whose first piece has been in the vocabulary
-        longer, then that whose second piece has.
+        The most frequent pair comes first. Ties go to the pair whose first piece entered the vocabulary earlier, then
+        to the one whose second piece did.
         """
         learned = [*self.alphabet, *("".join(pair) for pair in self.merges)]
         age = {piece: n for n, piece in reversed([*enumerate(learned)])}

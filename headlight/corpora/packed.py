@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # reading a corpus needs no torch
 TOKENS_FILE, LENGTHS_FILE, FACTS_FILE = "tokens.bin", "lengths.bin", "facts.json"
 COUNT_FIELDS = ("pairs", "source_tokens", "target_tokens")
 DTYPES = ("uint16", "uint32")
-CHUNK_EXAMPLES = 1000  # that are read at once
+CHUNK_EXAMPLES = 1000  # examples that are read at once
 
 
 class Packed:

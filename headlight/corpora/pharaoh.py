@@ -125,7 +125,7 @@ def links_of_times(words: Sequence[TimedWord], seconds: float) -> Links:
 
 
 class GoldSentence(NamedTuple):
-    """A sentence pair with its gold links, and the word of the links that each unit of `pair.truth` belongs to."""
+    """A sentence pair with its gold links, and for each unit of `pair.truth` the index of the word that contains it."""
 
     pair: KnownPair
     links: Links
@@ -157,8 +157,8 @@ def gold_of_file(
 ) -> Iterator[GoldSentence]:
     """Yield the sentences of a corpus with the links of their lines, between words that spaces separate.
 
-    Raises ValueError, naming the line of the file `name`, where the links are of other sentences, or where the words of
-    the target are others than those that are `spoken`.
+    Raises ValueError, naming the line of the file `name`, where the links do not fit the sentences, or where the words
+    of the target differ from the `spoken` ones.
     """
     numbered, size = _RowNumbers(corpus), plural(len(links), "line" if spoken is None else "sentence")
     for row in numbered:

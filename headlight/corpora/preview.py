@@ -10,8 +10,8 @@ from headlight.corpora.held_out import MIN_PAIRS
 from headlight.corpora.pairs import Corpus, FirstRows, Pair, Report
 from transformer.tokenizers import Tokenizer, TokenizerKind
 
-PREVIEW_ROWS = 1_000_000  # that a preview reads at most
-SAMPLE_PAIRS = 20_000  # that a preview tokenizes
+PREVIEW_ROWS = 1_000_000  # a preview reads at most this many rows
+SAMPLE_PAIRS = 20_000  # a preview tokenizes at most this many pairs
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ class SlotWords:
     every_surname: frozenset[str]
 
     def draw_number(self, rng: random.Random, low: int, high: int, but: Collection[int] = ()) -> int:
-        """Return a number of `low` to `high` that is neither held out nor in `but`.
+        """Return a number from `low` to `high` that is neither held out nor in `but`.
 
         Above 99, two neighbouring digits are made equal in a third of the draws: "499" is hard to copy.
         """
@@ -102,9 +102,9 @@ class SlotWords:
 
 
 def read_slot_words(languages: tuple[str, str]) -> SlotWords:
-    """Return what names.tsv in the folder of everyday text has for two languages of SLOT_LANGUAGES.
+    """Read the slot values for two languages of SLOT_LANGUAGES from names.tsv in the folder of everyday text.
 
-    Raises ValueError where there is no such table, or the languages are others.
+    Raises ValueError where there is no such table, and for other languages.
     """
     if set(languages) - set(SLOT_LANGUAGES) or languages[0] == languages[1]:
         raise ValueError(
@@ -165,7 +165,7 @@ def read_slot_words(languages: tuple[str, str]) -> SlotWords:
 
 
 def german_surnames() -> frozenset[str]:
-    """Return surnames made up of two German words, such as "Sommermantel", without those of three equal letters."""
+    """Return surnames made up of two German words, such as "Sommermantel", without three equal letters in a row."""
     names = (
         beginning + ending
         for beginning in _SURNAME_BEGINNINGS_TEXT.split()

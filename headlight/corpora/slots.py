@@ -337,9 +337,9 @@ class Slots(Corpus):
 
 
 def slot_languages(spec: str) -> tuple[str, str]:
-    """Return the codes of the two languages of a corpus, such as ("en", "fr"), for each of its parts the same.
+    """Return the codes of the two languages of a corpus, such as ("en", "fr"), which all parts of a mixture share.
 
-    Raises ValueError where they cannot be told from its name, or differ.
+    Raises ValueError where the name does not tell the languages, or the parts have different ones.
     """
     codes = {name: code for code, name in LANGUAGES.items()}
     language_pairs = set()

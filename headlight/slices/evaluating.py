@@ -95,7 +95,7 @@ def score_kinds(
 def _translate(
     model: Translator, sources: Sequence[str], beam_size: int, length_penalty: float, report: Callable[[int], None]
 ) -> list[str]:
-    order = sorted(range(len(sources)), key=lambda row: len(sources[row]))  # batches of one length
+    order = sorted(range(len(sources)), key=lambda row: len(sources[row]))  # so that batches have similar lengths
     texts: dict[int, str] = {}
     for at in range(0, len(order), _CHUNK_SENTENCES):
         rows = order[at : at + _CHUNK_SENTENCES]

@@ -47,7 +47,7 @@ def check_kinds(kinds: Iterable[str]) -> list[str]:
     for kind in chosen:
         if kind not in KINDS and (not kind.startswith(COLUMN_PREFIX) or kind == COLUMN_PREFIX):
             choices = f"{', '.join(KINDS)} and {COLUMN_PREFIX}NAME"
-            raise ValueError(f"{quoted(kind)} is no kind of slices; choose among {choices}.")
+            raise ValueError(f"{quoted(kind)} is not a kind of slice; choose among {choices}.")
     return chosen
 
 

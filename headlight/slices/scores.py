@@ -21,7 +21,7 @@ MIN_INTERVAL_SENTENCES = 20  # resamples of fewer sentences differ too little fo
 class Estimate:
     """A score from 0 to 100. In 95 of 100 resamples it is at most `half_width` from `mean`, the mean of all resamples.
 
-    Both are None in a slice of fewer than 20 sentences.
+    `mean` and `half_width` are None in a slice of fewer than 20 sentences.
     """
 
     score: float
@@ -74,7 +74,8 @@ class SlicedSentence:
 class SlicedEvaluation:
     """The scores of one or two models by sentence and by slice; the first slice has all sentences.
 
-    `left_out` says by kind why other slices do not apply, `too_long` how many pairs a model cannot read.
+    `left_out` has the reason why a kind of slice does not apply, by kind; `too_long` is the number of pairs that a
+    model cannot read.
     """
 
     sentences: list[SlicedSentence]
@@ -110,7 +111,7 @@ class SlicedEvaluation:
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> SlicedEvaluation:
-        """Rebuild the evaluation from what `to_dict` returned. Raises KeyError, TypeError or ValueError for others."""
+        """Rebuild an evaluation that `to_dict` returned. Raises KeyError, TypeError or ValueError for anything else."""
         count = len(facts["sentences"])
 
         def scores(entry: Mapping[str, Any]) -> SliceScores:

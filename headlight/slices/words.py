@@ -45,24 +45,27 @@ _CAPITALISED_WORD = regex.compile(r"(?<![\p{L}\p{M}\p{N}])\p{Lu}[\p{L}\p{M}']*\p
 _SENTENCE_START = regex.compile(
     r"""(?:(?<!(?<!\p{L})(?:Mr|Mrs|Ms|Dr|St|M|Mme|Mlle))\.|[!?…:;"“”„«»‘(\[–—]|(?<!\p{L})[-'])\s*$"""
 )
-_WINDOW_CHARACTERS = 12  # searched for it before a word
+_WINDOW_CHARACTERS = 12  # how much of the text before a word is searched for _SENTENCE_START
 _UNSPACED_SCRIPTS = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]")
 
 Test = Callable[[str], bool]
 
 
 def negation(language: str) -> Test | str:
-    """Return a function that tests a text for a negation, or the reason why this language has none."""
+    """Return a function that tests a text for a negation, or the reason why there is no such test for the language."""
     return _by_list("negations", NEGATIONS, language)
 
 
 def pronouns(language: str) -> Test | str:
-    """Return a function that tests a text for a third-person pronoun, or the reason why this language has none."""
+    """Return a function that tests a text for a third-person pronoun, or the reason why there is no such test."""
     return _by_list("pronouns", PRONOUNS, language)
 
 
 def names(language: str) -> Test | str:
-    """Return a function that tests a text for a name, a capitalised word inside a sentence, or why there is none."""
+    """Return a function that tests a text for a name, or the reason why there is no such test for the language.
+
+    A name is a capitalised word inside a sentence.
+    """
     if language in NO_NAME_REASONS:
         return f"names are recognised by their capital letter, and {NO_NAME_REASONS[language]}"
     if language not in CAPITALISED_NON_NAMES:

@@ -21,13 +21,14 @@ __all__ = ["attention_of", "from_hugging_face", "watch"]
 def watch(model: Any, tokenizer: Any, text: str, target: str | None = None, **generate_options: Any) -> View:
     """Show what every head of a Hugging Face model looks at while it reads `text` and writes; `.trace` has the arrays.
 
-    `model` is of `transformers`, with PyTorch: an encoder-decoder (Marian, T5, BART, mBART, M2M100, ...), an encoder
-    (BERT, ...) or a decoder (GPT-2, Llama, ...). What is written comes from the model's own `generate` with
-    `generate_options` (num_beams=4, forced_bos_token_id=..., max_new_tokens=40, ...); `target` forces it instead, and
-    of a decoder target="" writes nothing. Weights are those of the model's own eager code, whichever kernel it runs on
-    otherwise: it is computed on a copy that shares the tensors, so `model` itself is never changed.
+    `model` is a PyTorch model of `transformers`: an encoder-decoder (Marian, T5, BART, mBART, M2M100, ...), an encoder
+    (BERT, ...) or a decoder (GPT-2, Llama, ...). Its own `generate` writes the output, with `generate_options`
+    (num_beams=4, forced_bos_token_id=..., max_new_tokens=40, ...). `target` forces another output; with a decoder,
+    target="" writes nothing. The weights come from the model's own eager attention, whichever kernel it otherwise uses,
+    computed on a copy that shares the tensors, so `model` itself is never changed.
 
-    Raises ValueError for what has no attention weights or reads no text, and for a text that is empty or too long.
+    Raises ValueError for a model that has no attention weights or reads no text, and for a text that is empty or too
+    long.
     """
     from headlight.notebook import show
 
@@ -37,9 +38,9 @@ def watch(model: Any, tokenizer: Any, text: str, target: str | None = None, **ge
 def attention_of(model: Any, tokenizer: Any, text: str, target: str | None = None, **generate_options: Any) -> Trace:
     """Return the `Trace` that `watch` shows: float32 arrays over exactly the tokens that the model read, for one text.
 
-    Of an encoder: `encoder` [L, H, S, S]. Of a decoder: `decoder` [L, H, T, T], whose rows read the prompt and what was
-    written (`Trace.given` says where that begins). Of an encoder-decoder: both, and `cross` [L, H, T, S], of the
-    hypothesis that `generate` chose. Raises as `watch`.
+    An encoder's trace has `encoder` [L, H, S, S]. A decoder's has `decoder` [L, H, T, T], with rows for the prompt and
+    for the generated tokens (`Trace.given` says where those begin). An encoder-decoder's has both, and `cross`
+    [L, H, T, S], for the hypothesis that `generate` chose. Raises the same errors as `watch`.
     """
     model = require_model(model)
     require_tokenizer(tokenizer)

@@ -1,4 +1,4 @@
-"""Compare a network of ours with the live Hugging Face model that it was made from."""
+"""Compare an imported network with the live Hugging Face model that it was imported from."""
 
 from __future__ import annotations
 
@@ -22,43 +22,47 @@ _PATTERNS = {"encoder": "encoder_attentions", "decoder": "decoder_attentions", "
 class Comparison(NamedTuple):
     """The differences between our network and the live model over one source and target."""
 
-    logits: float  # the largest difference
-    relative: float  # the norm of all differences of logits, over the norm of the live model's
-    attention: float | None  # the largest difference of a weight; None where the live model gives no attention
+    logits: float  # the largest absolute difference
+    relative: float  # the norm of the differences of logits, divided by the norm of the live model's logits
+    attention: float | None  # the largest difference of a weight; None where the live model returns no attention
     begins: str | None  # "layer 2 of the encoder", where differences begin; None where nothing differs
 
 
 @torch.no_grad()
 def compare(translator: Translator, copy: SharedCopy, source: Sequence[int], target: Sequence[int]) -> Comparison:
-    """Run both models on the ids of a sentence and its translation, from [SOS] on, with padding masked in both."""
+    """Return how far both models differ on the ids of a sentence and of its translation, which begins with [SOS].
+
+    Padding is masked in both models.
+    """
     src, tgt = copy.batch(source), copy.batch(target)
     attention_mask = (src != translator.model.config.pad_id).long()
     theirs = copy.run(input_ids=src, attention_mask=attention_mask, decoder_input_ids=tgt, output_hidden_states=True)
     ours = translator.prepared(src, tgt)
-    apart, due = (ours - theirs.logits.float()).abs(), theirs.logits.float().norm()
-    relative = float(apart.norm() / due.clamp_min(1e-9))
+    differences = (ours - theirs.logits.float()).abs()
+    relative = float(differences.norm() / theirs.logits.float().norm().clamp_min(1e-9))
     attention = _attention_difference(translator, copy, theirs, [list(source), list(target)])
     allowed = ROUNDING_TOLERANCES[copy.model.dtype]
     begins = None
     if not (relative <= allowed and (attention or 0.0) <= allowed):  # NaN counts as a difference
         begins = _first_difference(translator, theirs, source, target, allowed)
-    return Comparison(float(apart.max()), relative, attention, begins)
+    return Comparison(float(differences.max()), relative, attention, begins)
 
 
 def _attention_difference(translator: Translator, copy: SharedCopy, theirs: Any, ids: list[list[int]]) -> float | None:
     source, target = ids
-    trace = translator.trace_ids(source, [*target, target[-1]])  # of the last token only what it reads is compared
-    apart = 0.0
+    # A trace does not read the last token of its target; with that token repeated, it reads all of `target`.
+    trace = translator.trace_ids(source, [*target, target[-1]])
+    largest = 0.0
     for kind, name in _PATTERNS.items():
         ours = trace.pattern(kind)
         try:
-            due = copy.weights(theirs, name, *ours.shape[-2:])
+            expected = copy.weights(theirs, name, *ours.shape[-2:])
         except ValueError:  # the live model returns no attention
             return None
-        if due.shape != ours.shape:
+        if expected.shape != ours.shape:
             return float("inf")
-        apart = max(apart, float(np.abs(due - ours).max()))
-    return apart
+        largest = max(largest, float(np.abs(expected - ours).max()))
+    return largest
 
 
 def _first_difference(
@@ -82,14 +86,17 @@ def _differences(ours: StackStates, theirs: Sequence[Tensor]) -> Iterator[tuple[
     """
     if len(theirs) != len(ours.states):
         return
-    for layer, (own, due) in enumerate(zip(ours.states, theirs, strict=True)):
-        due = due[0].float()
-        difference = _relative(own, due)
+    for layer, (own, expected) in enumerate(zip(ours.states, theirs, strict=True)):
+        expected = expected[0].float()
+        difference = _relative(own, expected)
         if layer == len(theirs) - 1:
-            last = ours.last * (due.norm() / ours.last.norm().clamp_min(1e-9))
-            difference = min(difference, _relative(last, due))
+            last = ours.last * (expected.norm() / ours.last.norm().clamp_min(1e-9))
+            difference = min(difference, _relative(last, expected))
         yield layer, difference
 
 
-def _relative(own: Tensor, due: Tensor) -> float:
-    return float((own.float() - due).norm() / due.norm().clamp_min(1e-9)) if own.shape == due.shape else float("inf")
+def _relative(own: Tensor, expected: Tensor) -> float:
+    """Return the norm of the difference, divided by the norm of `expected`; infinity for different shapes."""
+    if own.shape != expected.shape:
+        return float("inf")
+    return float((own.float() - expected).norm() / expected.norm().clamp_min(1e-9))

@@ -46,7 +46,7 @@ class SharedCopy:
 
     @cached_property
     def device(self) -> torch.device:
-        """The device of the first tensors; tensors that accelerate offloads are on none."""
+        """The device of the first parameter that is on one; `accelerate` leaves offloaded parameters on "meta"."""
         devices = (parameter.device for parameter in self.model.parameters())
         return next((device for device in devices if device.type != "meta"), torch.device("cpu"))
 
@@ -57,7 +57,7 @@ class SharedCopy:
 
     @property
     def has_both(self) -> bool:
-        """Whether it is an encoder and a decoder."""
+        """Whether the model is an encoder-decoder."""
         return "decoder_input_ids" in self._reads
 
     def encode(self, text: str) -> dict[str, Tensor]:
@@ -76,10 +76,10 @@ class SharedCopy:
             )
 
     def batch(self, ids: Sequence[int]) -> Tensor:
-        """Return ids as a tensor [1, tokens]. Raises ValueError for too many, and for one outside the vocabulary."""
+        """Return ids as a tensor [1, tokens]. Raises ValueError for too many ids and for one outside the vocabulary."""
         positions = getattr(self.model.config, "max_position_embeddings", None)
         if isinstance(positions, int) and 0 < positions < len(ids):
-            raise ValueError(f"{self.name} has {positions} positions, and this is {len(ids)} tokens; shorten it.")
+            raise ValueError(f"{self.name} has {positions} positions, and the text has {len(ids)} tokens; shorten it.")
         rows = getattr(self.model.get_input_embeddings(), "num_embeddings", None)
         if rows is not None and max(ids) >= rows:
             raise ValueError(
@@ -90,7 +90,7 @@ class SharedCopy:
 
     @torch.no_grad()
     def generate(self, encoded: dict[str, Tensor], options: dict[str, Any]) -> list[int]:
-        """Return the ids of the model's own `generate`, after the prompt or the decoder's first token."""
+        """Return the ids that the model's own `generate` returns, the prompt or the decoder's first token included."""
         require_options(options)
         read = {name: encoded[name] for name in ("input_ids", "attention_mask") if name in encoded}
         required = {"num_return_sequences": 1, "return_dict_in_generate": True, "tokenizer": self.tokenizer}
@@ -100,7 +100,7 @@ class SharedCopy:
         return ids
 
     def ends(self, options: dict[str, Any]) -> set[int]:
-        """Return the ids that end what is generated."""
+        """Return the ids of the tokens that end generation."""
         configured = getattr(options.get("generation_config"), "eos_token_id", None)
         ids = options.get("eos_token_id", configured)
         ids = self.model.generation_config.eos_token_id if ids is None else ids
@@ -110,7 +110,7 @@ class SharedCopy:
     def run(self, **read: Any) -> Any:
         """Run one forward pass that returns the attention weights.
 
-        Raises ValueError where its output differs from the original model's: then these would not be its weights.
+        Raises ValueError where the output differs from the original model's, as then the attention would differ, too.
         """
         alone = {"use_cache": False} if "use_cache" in self._reads else {}
         with self._in_a_sentence():
@@ -162,4 +162,4 @@ class SharedCopy:
 
 def _copied(model: Any) -> Any:
     tensors = {id(tensor): tensor for tensor in (*model.parameters(), *model.buffers())}
-    return copy.deepcopy(model, tensors)  # deepcopy takes what its memo holds as the copy
+    return copy.deepcopy(model, tensors)  # deepcopy reuses tensors that are in its memo

@@ -101,7 +101,7 @@ class LiveTranslator(Translator):
 
 
 def share(model: Any, tokenizer: Any, languages: Answers, name: str) -> LiveTranslator:
-    """Return the model as a `Translator` that shares its tensors; `languages` are those that were given.
+    """Return the model as a `Translator` that shares its tensors; `languages` are those that the caller named.
 
     Raises ValueError where the model cannot be shared.
     """
@@ -142,7 +142,10 @@ def _plain(config: Any) -> dict[str, Any]:
 
 
 def _read(source: Source, model: Any, tokenizer: Any, languages: Answers) -> ForeignModel:
-    """Return the model as its family's form reads it. Raises ValueError for other models and for open questions."""
+    """Read the model with the import form of its family.
+
+    Raises ValueError for a model that no form fits, and for a question about its languages that is still open.
+    """
     form = next((form for form in forms() if form.fits(source)), None)
     if form is None:
         raise ValueError(_why_not(source, model))
@@ -159,7 +162,7 @@ def _read(source: Source, model: Any, tokenizer: Any, languages: Answers) -> For
 
 
 def _language(question: ImportQuestion, chosen: str | None, of_tokenizer: object, attribute: str) -> str | None:
-    """Return the language that answers the question. Raises ValueError where none does and one must."""
+    """Return the language that answers the question, or None. Raises ValueError for a missing or unknown language."""
     language = of_tokenizer if chosen is None and of_tokenizer in question.choices else chosen
     if language in question.choices or (language is None and not question.required):
         return None if language is None else str(language)
@@ -174,7 +177,7 @@ def _language(question: ImportQuestion, chosen: str | None, of_tokenizer: object
 
 
 def _why_not(source: Source, model: Any) -> str:
-    """Return why no form fits the model."""
+    """Return the message of the error for a model that no import form fits."""
     name, kind = type(model).__name__, model.config.model_type
     if kind not in KNOWN_MODEL_TYPES:
         return (

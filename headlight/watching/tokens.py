@@ -32,7 +32,7 @@ def tokens_of(tokenizer: Any, ids: Sequence[int], reads: bool = False) -> Tokens
 
 
 def _pieces(tokenizer: Any, ids: Sequence[int], reads: bool) -> list[str]:
-    """Return the entries of the vocabulary; an id that has none is called by its number."""
+    """Return the vocabulary's entries for `ids`; an id without an entry is written as its number."""
     if reads and getattr(tokenizer, "separate_vocabs", False):  # Marian otherwise uses the target's vocabulary
         piece_of = {id: piece for piece, id in tokenizer.get_src_vocab().items()}
         entries = [piece_of.get(id) for id in ids]

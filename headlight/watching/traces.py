@@ -43,7 +43,7 @@ def watch_decoder(
         require_no_options(options, "The target is given")
         ids = prompt + list(model.tokenizer(target, add_special_tokens=False, padding=False)["input_ids"])
     if len(ids) < 2:
-        raise ValueError("There is one token, after which nothing is read; give a longer text, or let the model write.")
+        raise ValueError("There is only one token, and the last is never read; give more text, or let the model write.")
     read = model.batch(ids[:-1])
     output = model.run(input_ids=read)
     steps = read.shape[1]

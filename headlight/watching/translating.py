@@ -25,17 +25,17 @@ def from_hugging_face(
     """Return a live encoder-decoder of `transformers` as a `Translator`, which shares the model's tensors.
 
     No matrix is copied and nothing is written to `model`: change its weights, and the translator computes with the
-    changed ones. `card["live"]` names the few parameters that are computed from the model's (`copied`), and how far
-    both are apart on a short text (`logits` and `attention`, the largest differences). Weights in bfloat16 or float16
-    stay in that type and are computed with in float32, so they differ by what the model itself rounds.
+    changed ones. `card["live"]` names the few parameters that are computed from the model's (`copied`), and has the
+    largest differences between the two models on a short text (`logits` and `attention`). Weights in bfloat16 or
+    float16 keep that type, but all computation is in float32, so results differ by the rounding of the model itself.
 
-    The families are those of Hugging Face that `headlight import` opens. The languages of a multilingual model are the
-    tokenizer's `src_lang` and `tgt_lang` where they are set, or `source_language` and
-    `target_language`, by the tokenizer's own names ("fr_XX", "fra_Latn", "fr").
+    The supported families are those of Hugging Face that `headlight import` opens. The languages of a multilingual
+    model are `source_language` and `target_language`, by the tokenizer's own names ("fr_XX", "fra_Latn", "fr"), or else
+    the tokenizer's `src_lang` and `tgt_lang`.
 
     Raises ValueError for weights that are quantized, offloaded or on several devices; for another kind of model (use
     `headlight.watch`), for a language that is missing or unknown, and for a model whose logits or attention differ from
-    those of our network, with the layer where they begin to.
+    those of our network; the message then names the first layer that differs.
     """
     model = require_model(model)
     require_tokenizer(tokenizer)

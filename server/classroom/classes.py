@@ -41,7 +41,7 @@ class ClassRefusal(ValueError):
 class ClassQuestion:
     """A step as pupils see it: its introduction (`text`), the sentence that the model reads, and the question.
 
-    `posed` is the library's; `number` of `of` is its place in the lesson.
+    `posed` is the question as the library describes it. It is question `number` of `of` in the lesson.
     """
 
     step: str
@@ -176,7 +176,7 @@ class Classes:
         self._change(code, secret, lambda state: (replace(state, locked=locked), {}))
 
     def reveal(self, code: str, secret: str, step: str, truth: Mapping[str, Any]) -> None:
-        """Show the answer to the open question and close it for answers; before, the answer was not in the store."""
+        """Show the right answer to the open question and close it; until then the store does not hold that answer."""
 
         def act(state: ClassState) -> tuple[ClassState, Mapping[str, Json]]:
             _is_open(state, step)

@@ -38,7 +38,7 @@ BROWSER_COOKIE = "headlight_browser"  # the cookie by which wrong codes of one b
 NOT_IN_CLASS = translatable("This browser is in no class: join one with its code.")
 MAX_ANSWER_BYTES = 64 * 1024  # a row over a thousand words
 MAX_STREAMS = 4  # of one pupil at once: several tabs, and connections whose end was not noticed yet
-HEARTBEAT_SECONDS = 10.0  # of silence, after which the page is told that the connection stands
+HEARTBEAT_SECONDS = 10.0  # of silence, after which a heartbeat tells the page that it is still connected
 MIN_ANSWER_SECONDS = 0.1  # between two answers of one pupil
 SWEEP_SECONDS = 600.0  # between two sweeps of the store
 
@@ -117,7 +117,8 @@ class Classroom:
                     if error.wait:
                         return _too_many(error.wait)
                     refusal = _refusal(410, gettext(NOT_IN_CLASS))
-                    refusal.delete_cookie(PUPIL_COOKIE, self.path)  # the browser of a class that has ended asks once
+                    # So that a browser asks only once after its class has ended.
+                    refusal.delete_cookie(PUPIL_COOKIE, self.path)
                     return refusal
                 except ClassNotFound:
                     return _refusal(410, gettext(NOT_IN_CLASS))
@@ -135,7 +136,7 @@ class Classroom:
 
     async def _sweep(self) -> None:
         while True:
-            with contextlib.suppress(*UNAVAILABLE, ValueError):  # it tries again
+            with contextlib.suppress(*UNAVAILABLE, ValueError):  # the next sweep tries again
                 if used():
                     await self._watch().run_in_thread(self._watch().classes.store.sweep)
             now = time.monotonic()
@@ -226,7 +227,7 @@ class Classroom:
         return StreamingResponse(
             self._events(code, pupil, _language(request)),
             media_type="text/event-stream",
-            headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},  # a proxy must not collect them
+            headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},  # a proxy must not buffer events
         )
 
     async def _events(self, code: str, pupil: str, language: str) -> AsyncIterator[str]:
@@ -253,7 +254,7 @@ class Classroom:
                     yield event
                     sent_version = latest.version
         except UNAVAILABLE:
-            return  # the page tries again
+            return  # the page reconnects
         except ClassNotFound:
             pass
         finally:
@@ -288,8 +289,8 @@ class Classroom:
     async def _pupil(self, request: Request) -> tuple[str, str]:
         """Return the class and the pupil of a browser. Raises NotInClass for anybody else.
 
-        A cookie with another pupil than the class has counts as a guessed code, and the answer does not tell whether
-        there is such a class.
+        A cookie with a pupil whom the class does not have counts as a wrong code, and the response does not reveal
+        whether there is such a class.
         """
         identity = await self._identify(request)
         if identity is None:

@@ -72,7 +72,7 @@ class RedisStore(Store):
         version, text = self.redis.mget(_key(code, "version"), _key(code, "state"))
         state = self._read(code, text)
         if not (version or "").isdecimal():
-            raise DamagedRecord("a version that is no number")
+            raise DamagedRecord("a version that is not a number")
         return int(version), state
 
     @repairing
@@ -149,7 +149,7 @@ class RedisStore(Store):
         try:
             return {pupil: parse(guess) for (step, round_, pupil), guess in entries if (step, round_) == slot}
         except (TypeError, ValueError) as error:
-            raise DamagedRecord("an answer that is none") from error
+            raise DamagedRecord("an answer that cannot be read") from error
 
     @repairing
     def remove(self, code: str) -> None:

@@ -235,7 +235,7 @@ class Sqlite(Store):
         if row is None:
             raise self.class_not_found(code)
         if type(row[0]) is not int:
-            raise DamagedRecord("a version that is no number")
+            raise DamagedRecord("a version that is not a number")
         return row[0], ClassState.of(row[1])
 
     def _prolong(self, base: sqlite3.Connection, code: str, state: ClassState) -> None:

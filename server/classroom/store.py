@@ -21,8 +21,8 @@ from redis import RedisError
 from headlight.language import gettext
 
 Json = Any
-IDLE_SECONDS = 2 * 3600.0  # after which a class in which nobody does anything ends
-PROLONG_SECONDS = 300.0  # pupils' answers move the end of a class in such steps, so that most are one write
+IDLE_SECONDS = 2 * 3600.0  # a class ends after this time without any activity
+PROLONG_SECONDS = 300.0  # answers postpone the end of a class in steps of this size, so that most need only one write
 _LOG = logging.getLogger(__name__)
 _CLOCK_OFFSET = time.time() - time.monotonic()
 
@@ -72,7 +72,7 @@ class ClassState:
     title: str
     secret: str  # the digest of the teacher's secret
     until: float  # seconds since 1970: when it ends if nobody does anything
-    ends: float = 0.0  # when it ends whatever is done
+    ends: float = 0.0  # when it ends even if it is in use
     step: str | None = None  # the open step
     rounds: Mapping[str, int] = field(default_factory=dict)  # the last round, from 1, by step in the order of opening
     revealed: tuple[str, ...] = ()  # the steps whose answer is shown
@@ -184,7 +184,7 @@ class Store(ABC):
 
     @abstractmethod
     def repair(self, error: Exception, code: str) -> bool:
-        """Set aside the damaged record that made a method raise `error`; return False where `error` is no damage."""
+        """Set aside the damaged record that made a method raise `error`; return False for errors of other causes."""
 
     @abstractmethod
     def set_aside(self, code: str, damage: str) -> None:
@@ -204,7 +204,7 @@ class Store(ABC):
 
     @abstractmethod
     def change(self, code: str, act: Act) -> ClassState:
-        """Change the state by `act`, which may be tried more than once; what it raises leaves everything as it is."""
+        """Change the state by `act`, which may be called more than once; if it raises an error, nothing is changed."""
 
     @abstractmethod
     def document(self, code: str, name: str) -> Json:

@@ -1,4 +1,4 @@
-"""The answers of a class, counted and in words; nobody's name is in either."""
+"""Count the answers of a class, and write them in words; neither contains anybody's name."""
 
 from __future__ import annotations
 
@@ -114,8 +114,8 @@ def class_result(posed: Posed, truth: Posed, rounds: Sequence[Mapping[str, Any]]
     """Return how the class did in a step that was revealed.
 
     {"right": the share of right answers in each round, and of the last round "count": how many are right,
-    "misconceptions": see `misconceptions`, "sure": how many "said" how sure they were, and how many were surely "wrong"
-    or unsurely "right", and of rows "mean": what the mean row has in common with the head's}.
+    "misconceptions": see `misconceptions`, "sure": how many "said" how sure they were, how many were sure but "wrong",
+    and how many unsure but "right", and of rows "mean": what the mean row has in common with the head's}.
     """
     guesses, sure = rounds[-1]["guesses"], rounds[-1]["sure"]
     are_right = [is_right(posed, truth, guess) for guess in guesses]

@@ -65,7 +65,7 @@ class Watch:
             await asyncio.sleep(POLL_SECONDS)
             try:
                 await self._compare(await self.run_in_thread(self.classes.store.versions, list(self.listeners)))
-            except Exception:  # the store may be away for a while; whoever listens goes on listening
+            except Exception:  # the store may be unavailable for a while; its listeners keep waiting
                 logging.getLogger(__name__).warning("The store of classes does not answer.", exc_info=True)
                 await asyncio.sleep(1)
 

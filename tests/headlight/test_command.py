@@ -102,7 +102,7 @@ def test_serving_says_where_by_options(started: list[list[str]], monkeypatch: py
 def test_what_is_no_port_is_refused(verb: str, port: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         run_command(verb, f"--port={port}")
-    assert f"'{port}' is no port; give a number from 1 to 65535" in capsys.readouterr().err
+    assert f"'{port}' is not a port; give a number from 1 to 65535" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh"])

@@ -33,7 +33,7 @@ UPLOAD, FILE = "upload", "file"
 class ChosenCorpus:
     """A corpus: `spec` is as `open_corpus` reads it, or EXAMPLES; None while there is none.
 
-    `modified_at` is its files' time.
+    `modified_at` is the time at which its files were last modified.
     """
 
     spec: str | None
@@ -52,7 +52,7 @@ def choices(model: Translator) -> dict[str, str]:
 
 
 def _captions(model: Translator) -> list[str]:
-    """Return the pairs of languages of Multi30k that are on this machine: that of the model, or the usual one."""
+    """Return the language pairs of Multi30k that are on this machine: that of the model, or the usual one."""
     folder = default_folder()
     codes = {name: code for code, name in LANGUAGES.items()}
     pair = codes.get(str(model.card.get("source"))), codes.get(str(model.card.get("target")))
@@ -75,9 +75,9 @@ def suited(model: Translator, among: Iterable[str]) -> str | None:
 
 
 def choose_corpus(name: str, model: Translator, view: HeadsView) -> tuple[ChosenCorpus, int]:
-    """Draw the choice of the corpus and of the number of its sentences, and what it needs to know."""
+    """Draw the choices of a corpus and of the number of its sentences, with the inputs that it needs; return both."""
     corpora = choices(model)
-    measured = (shipped(name) or {}).get("corpus")  # measured already: no page begins empty
+    measured = (shipped(name) or {}).get("corpus")  # its measurements ship with the model, so no page begins empty
     chosen = view.corpus if view.corpus in corpora else measured if measured in corpora else suited(model, corpora)
     row = st.container(horizontal=True, gap="small")
     row.selectbox(
@@ -127,12 +127,15 @@ def _private_corpus(spec: str | None) -> ChosenCorpus:
 
 
 def open_pairs(model: Translator, spec: str, max_pairs: int) -> tuple[Callable[[], Iterable[KnownPair]], str]:
-    """Return the pairs with what is known of them, and who says so. Raises ValueError where there is no such corpus."""
+    """Return the pairs with their alignments, and the origin of these (see `truths`).
+
+    Raises ValueError where there is no such corpus.
+    """
     if spec != EXAMPLES:
         corpus = open_split(spec)
         return truths(corpus if has_truth(corpus) else FirstRows(corpus, PREVIEW_ROWS), max_pairs)
     texts = [example.text for example in examples(model.card)]
-    with TURNS.turn():  # for this alone: an aligner needs no model
+    with TURNS.turn():  # only for translating: an aligner needs no model
         translations = [translation.text for translation in model.translate_batch(texts)]
     pairs = Pairs(
         "examples", [Pair(n, *texts_pair) for n, texts_pair in enumerate(zip(texts, translations, strict=True), 1)]

@@ -105,7 +105,10 @@ def _examples(atlas: Atlas, kind: Kind, index: tuple[int, int], measure: str) ->
 
 
 def ends(measure: Measure, best_and_worst: tuple[RankedSentence, RankedSentence]) -> list[tuple[str, int, str]]:
-    """Return label, index in the corpus and value of the best and the worst sentence; one where they read the same."""
+    """Return label, index in the corpus and value of the best and the worst sentence.
+
+    Only one sentence is returned if both values read the same.
+    """
     best, worst = ("Best sentence", "Worst sentence") if measure.unit == "share" else ("Highest", "Lowest")
     texts = [value_text(measure, ranked.value) for ranked in best_and_worst]
     if texts[0] == texts[1]:

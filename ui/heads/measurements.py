@@ -50,7 +50,8 @@ class MeasurementRequest:
 class MeasuredAtlas:
     """Measurements of every head of a model.
 
-    `by` says whose the alignment is: "gold", an aligner, or "" for nobody's; `when` is a date, "2026-11-21".
+    `by` is the origin of the alignments: "gold", the name of an aligner, or "" without alignments. `when` is a date,
+    such as "2026-11-21".
     """
 
     atlas: Atlas
@@ -73,7 +74,7 @@ def measure(request: MeasurementRequest, progress: Progress) -> MeasuredAtlas:
 
 
 def measure_history(request: MeasurementRequest, progress: Progress) -> History:
-    """Measure every head at each snapshot, without what takes many passes."""
+    """Measure every head at each snapshot, leaving out the measures that take many passes."""
     base = models.translator(request.name)
     files, history = history_files(request.name), []
     pairs, _ = open_pairs(base, request.spec, SNAPSHOT_SENTENCES)
@@ -98,7 +99,7 @@ def of_sets(request: MeasurementRequest) -> MeasurementRequest:
 
 
 def measure_sets(request: MeasurementRequest, progress: Progress) -> Pruning:
-    """Return the heads in order of importance, and the model without more and more of them."""
+    """Return the heads in order of importance, and the model's scores as more and more of them are removed."""
     progress(0.0, "Opening the corpus")
     model = models.translator(request.name)
     pairs, _ = open_pairs(model, request.spec, request.pairs)
@@ -169,7 +170,7 @@ def _atlas(
 
 
 def history_files(name: str) -> list[Path]:
-    """Return the snapshots of a model's training; of very many, some at even distances."""
+    """Return the snapshots of a model's training; if there are very many, an evenly spaced selection."""
     is_run = name.startswith(models.RUN_PREFIX)
     files = snapshots(models.RUNS / name.removeprefix(models.RUN_PREFIX) if is_run else models.model_folder(name))
     indices = np.unique(np.linspace(0, len(files) - 1, min(MAX_SNAPSHOTS, len(files))).astype(int))

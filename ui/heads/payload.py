@@ -58,7 +58,7 @@ def _heads_by_role(atlas: Atlas, kind: Kind, n_layers: int, n_heads: int) -> dic
 def _scale(measure: Measure, moments: list[tuple[int | None, Atlas]], kind: Kind) -> dict[str, Any]:
     """Return the scale: shares from 0 to 1, correlations from -1 to 1, the rest from 0 to the largest that is shown.
 
-    Nats can be below 0, where a head does harm: they run as far below it as above.
+    A scale of nats is symmetric around 0, since they are negative where a head does harm.
     """
     least, limit = measure.range
     if least is not None and limit is not None:
@@ -68,7 +68,7 @@ def _scale(measure: Measure, moments: list[tuple[int | None, Atlas]], kind: Kind
     largest = max([float(np.nanmax(np.abs(mean))) for mean in means if not np.isnan(mean).all()], default=0.0) or 1.0
     if least is None:
         return {"least": -largest, "most": largest, "signed": True, "range": f"± {largest:.2g}"}
-    unit = f" {measure.unit}" if largest >= 0.1 else ""  # beside more digits there is no room for it
+    unit = f" {measure.unit}" if largest >= 0.1 else ""  # smaller numbers have more digits, which leave it no room
     return {"least": least, "most": largest, "signed": False, "range": f"to {largest:.2g}{unit}"}
 
 
@@ -110,5 +110,5 @@ def value_text(measure: Measure, value: float) -> str:
 
 
 def head_name(kind: str, layer: int, head: int) -> str:
-    """Return layer and head, which are from 0, as people count them."""
+    """Return a head's name on screen, such as "Cross, layer 1, head 2"; `layer` and `head` count from 0."""
     return f"{kind.capitalize()}, layer {layer + 1}, head {head + 1}"

@@ -1,4 +1,4 @@
-"""Pruning: the curve of what is left without more and more heads, and the smaller model to download."""
+"""Pruning: the curve of the scores as more and more heads are removed, and the smaller model to download."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ HELP = (
     "the least important first; it is measured again every few heads, since the others matter more when some are gone. "
     "Beside it, heads in random orders (Michel et al. 2019, Voita et al. 2019)."
 )
-MIN_EXACT_SHARE = 0.5  # the share of exact translations from which on these are shown, and not BLEU
+MIN_EXACT_SHARE = 0.5  # with at least this share of exact translations, the share is shown instead of BLEU
 
 
 @st.fragment
 def sets(name: str, model: Translator, request: MeasurementRequest) -> None:
-    """Draw the section; it is measured on request, since that takes minutes; a link asks as well."""
+    """Draw the section. Measuring takes minutes, so it begins only at a click or with a link that asks for it."""
     view: HeadsView = st.session_state["view"]
     request = of_sets(request)
     st.subheader("Heads in sets", anchor="heads-in-sets", help=HELP)
@@ -175,7 +175,7 @@ def _tables(pruning: Pruning, removed: int) -> None:
 
 
 def _zip(model: Translator, pruning: Pruning, removed: int, facts: dict[str, Any]) -> bytes:
-    """Return the folder of the model without so many heads, as a zip."""
+    """Return the folder of the model without the first `removed` heads, as a zip."""
     smaller = pruned_checkpoint(model.checkpoint, pruning.first(removed), facts)
     with tempfile.TemporaryDirectory() as directory:
         folder = Path(directory) / "pruned"

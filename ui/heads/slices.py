@@ -63,7 +63,7 @@ class SliceRequest:
 
 @st.fragment
 def slices(name: str, model: Translator, request: MeasurementRequest) -> None:
-    """Draw the section; sentences are translated on request, since that takes minutes; a link asks as well."""
+    """Draw the section. Translating takes minutes, so it begins only at a click or with a link that asks for it."""
     view: HeadsView = st.session_state["view"]
     st.subheader("Translations in slices", anchor="translations-in-slices", help=HELP)
     if request.chosen.spec == EXAMPLES:
@@ -174,7 +174,7 @@ def measure_slices(slice_request: SliceRequest, progress: Progress) -> SlicedEva
         corpus = FirstRows(corpus, PREVIEW_ROWS)
     kinds = [*KINDS, *([] if slice_request.column is None else [COLUMN_PREFIX + slice_request.column])]
     evaluator, values = read_sentences(compared, corpus, kinds, request.pairs)
-    with TURNS.turn():  # for this alone: scoring needs no model
+    with TURNS.turn():  # only for translating: scoring needs no model
         translations = translate(compared, evaluator, BEAM_SIZE, LENGTH_PENALTY, progress)
     read = read_words(models.model_folder(request.name))
     evaluation = score_kinds(model, evaluator, translations, kinds, values, read, progress)
@@ -188,7 +188,7 @@ def find_slices(slice_request: SliceRequest) -> SlicedEvaluation | None:
 
 
 def _cache_kind(slice_request: SliceRequest) -> str:
-    """Return the kind of measurement in the name of its file; that of a second model has its digest."""
+    """Return the kind of measurement in the cache, which includes the digest of a second model."""
     if slice_request.against is None:
         return f"slices{EDITION}"
     return f"slices{EDITION}-{atlases.digest_of(slice_request.against[0])[: atlases.DIGEST_CHARACTERS]}"

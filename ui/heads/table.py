@@ -25,7 +25,7 @@ MAX_DEFAULT_MEASURES = 4  # more columns, each with its spread, do not fit besid
 
 def table(atlas: Atlas, history: History, view: HeadsView, chosen: tuple[int, int]) -> None:
     st.subheader("Heads in numbers", anchor="heads-in-numbers")
-    # Those of the kind that is looked at first.
+    # The heads of the selected kind of attention come first.
     roles_by_head = {key: roles(atlas, *key) for key in sorted(places(atlas), key=lambda key: key[0] != view.kind)}
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"):
         rows = _filtered(roles_by_head, view)

@@ -24,9 +24,9 @@ class HeadsView(PageView):
     pairs: int = 1000
     measure: str | None = None  # whose best and worst sentences are shown
     step: int | None = None  # the snapshot that is shown; None is the model as it is
-    columns: tuple[str, ...] = ()  # of the table; none are those that the page chooses
+    columns: tuple[str, ...] = ()  # of the table; empty for the page's own choice
     sets: bool = False  # whether heads are removed in order of importance, which takes minutes
-    gone: int | None = None  # how many of them are removed in what is shown; None is what the page chooses
+    gone: int | None = None  # the number of removed heads that is shown; None is the page's own choice
     slices: bool = False  # whether the sentences are translated and scored in slices, which takes minutes
     against: str | None = None  # the model that is compared with in slices
     only: str = ANY  # of the table: all heads, those with a name, or those of one measure's role

@@ -60,7 +60,7 @@ DESCRIPTIONS = {
     "file": "A corpus of any size on this machine; it is read in place.",
     "hub": "Two text columns of a public dataset, read over the network.",
 }
-HUB_ROWS = 20_000  # that a preview reads over the network, or lets a grammar generate
+HUB_ROWS = 20_000  # the rows that a preview reads over the network, or lets a grammar generate
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def chosen_kind(view: TrainingView) -> str:
 
 
 def choose_data(view: TrainingView) -> TrainingCorpus:
-    """Draw the choice of the data and what it needs to know."""
+    """Draw the choice of the data, with the inputs that the chosen kind needs."""
     kind = chosen_kind(view)
     choose(view, "data", "Data", CHOICES, kind, menu=True, **bound("data", size=None, start=None, reseeds=True))
     st.caption(DESCRIPTIONS[kind])
@@ -207,8 +207,8 @@ def _preview(request: PreviewRequest, modified_at: tuple[int, ...]) -> Preview:
     The job is cancelled when the session that asked for it ends; others that wait for it start it again.
     """
     corpus = open_parts(request.spec, request.folder, request.max_characters)[0]
-    grown = isinstance(corpus, GoldCorpus) and corpus.size > HUB_ROWS  # a grammar takes its time for each sentence
-    part = FirstRows(corpus, HUB_ROWS) if grown or needs_network(request.spec) else corpus
+    is_large_grammar = isinstance(corpus, GoldCorpus) and corpus.size > HUB_ROWS  # a grammar generates slowly
+    part = FirstRows(corpus, HUB_ROWS) if is_large_grammar or needs_network(request.spec) else corpus
     read = preview(part, request.tokenizer, request.vocabulary, request.separate, request.min_frequency)
     return replace(read, in_all=corpus.size) if isinstance(corpus, GoldCorpus) else read
 

@@ -22,7 +22,7 @@ from ui.training.shelf import FAILED_STATES, doing
 from ui.training.view import MAX_SMOOTH_PERCENT
 from ui.viewer.component import component
 
-# The last three tell each other, in the browser, which step is looked at.
+# In the browser, the last three share the selected step.
 RUNS = component("runs", "mountRuns", "shared", "icons", "training", "runs", styles=("training",))
 CURVES = component("curves", "mountCurves", "shared", "icons", "training", "curves", styles=("training",))
 FILM = component("film", "mountFilm", "shared", "icons", "training", "film", styles=("training",))
@@ -191,7 +191,8 @@ def facts(run: Watched) -> list[dict[str, str]]:
 def cautions(columns: Columns, doubled: int, by_heart: bool = False) -> list[str]:
     """Return cautions about the scores.
 
-    They may be on the pairs that are trained on (`by_heart`), or on few sentences, or `doubled` pairs were left out.
+    The scores may be computed on the training pairs (`by_heart`) or on few sentences, or `doubled` validation pairs may
+    have been left out since they are also training pairs.
     """
     if by_heart:
         return [f"{NONE_HELD_OUT_NOTE} {TRAINING_SCORES_NOTE}"]

@@ -44,7 +44,7 @@ SWITCHES: dict[str, str] = {
     "model.norm": "Pre- or post-norm",
     "model.final_norm": "Final layer norm",
 }
-CHANGEABLE_SETTINGS = ("model.dropout",)  # what of a network may change when its weights are given
+CHANGEABLE_SETTINGS = ("model.dropout",)  # settings of the network that may change when a run starts from weights
 
 _LETTERS: Values = {
     "tokenizer": "characters",
@@ -92,9 +92,9 @@ def advice(data: str) -> Advice:
 
 
 def defaults(data: str, size: str) -> Values:
-    """Return every setting, as the form starts with it: what suits the data, or how a tutorial trains its network.
+    """Return the initial value of every setting in the form: what suits the data, or how a tutorial trains its network.
 
-    Letters are no words, whatever the tutorial.
+    The generated tasks are read letter by letter, so they keep their own vocabulary even with a tutorial's network.
     """
     values: Values = {f.name: f.default for f in fields(Recipe) if f.name in CORPUS}
     values |= flat(ModelConfig(8, 8, **PRESETS[size]).to_dict(), "model.")

@@ -65,7 +65,7 @@ class History:
 
 
 def history(of: str, base: Path, folder: Path, config_file: Path) -> History:
-    """Return the snapshots in `folder`; of very many, some at even distances.
+    """Return the snapshots in `folder`; if there are very many, an evenly spaced selection.
 
     `config_file` is written once, as the network is made, so that its age tells one network from the next.
     """
@@ -149,7 +149,7 @@ def heads(trace: Trace) -> list[tuple[Kind, int, int]]:
 def watched_head(of: str, trace: Trace, view: TrainingView) -> tuple[Kind, int, int]:
     """Return the view's head where this network has it, else the sharpest of its kind in the last snapshot.
 
-    That is chosen once, when the run `of` is opened, so that the film of a training that goes on stays one head's.
+    The choice is made once, when the run `of` is opened, so that the film shows the same head while the run goes on.
     """
     available = heads(trace)
     chosen = (view.kind, view.layer or 0, view.head or 0)

@@ -22,7 +22,7 @@ from ui.widgets.text import literal
 
 
 def zipped(run: Status) -> bytes:
-    """Return the best checkpoint in the form of checkpoints/, in one file."""
+    """Return a zip file with the best checkpoint in the format of checkpoints/."""
     with tempfile.TemporaryDirectory() as folder:
         export(run.folder, Path(folder) / run.name, score=False)
         packed = shutil.make_archive(str(Path(folder) / "packed"), "zip", folder, run.name)

@@ -27,7 +27,7 @@ class Measurements:
         self._lock = Lock()
 
     def get(self, recipe: Recipe, source_length: int, target_length: int, begin: bool) -> Future[Speed] | None:
-        """Return the measurement, in progress or done; None where there is none and it is not to `begin`."""
+        """Return the measurement, in progress or done, which is started if `begin`; None where there is none."""
         key = _key(recipe, source_length, target_length)
         with self._lock:
             if key in self._futures or not begin:

@@ -14,14 +14,14 @@ PLACEHOLDERS = {"threads": "all", "validation": "its own, or held out", "folder"
 
 
 def key_of(name: str) -> str:
-    """Return the key of a setting's box; another draft has other boxes."""
+    """Return the key of a setting's box, which contains the draft's number: each draft has boxes of its own."""
     return f"draft-{st.session_state['draft'].number}-{name}"
 
 
 def every_setting(
     values: Values, wrong: Mapping[str, str], fixed: Collection[str], elsewhere: Collection[str] = ()
 ) -> None:
-    """Draw all settings in tabs, less those that are `elsewhere`; those that are `fixed` cannot be changed."""
+    """Draw all settings in tabs, except those that are drawn `elsewhere`; `fixed` settings are disabled."""
     excluded = {*SWITCHES, *elsewhere}
     tabs = {
         "Training techniques": list(SWITCHES),

@@ -113,7 +113,7 @@ def _result(run: Status) -> str:
 
 
 def score_text(score: Mapping[str, Any]) -> str:
-    """Return BLEU, or the share exactly right where that says more: words of letters have no four in a row to count."""
+    """Return BLEU, or the exact share where it says more: BLEU counts four words in a row, which letter tasks lack."""
     bleu, exact = score.get("bleu"), score.get("exact")
     if isinstance(exact, float) and (not bleu or exact > 0.9):
         text = f"{percent(exact, 1)} exact"

@@ -44,7 +44,7 @@ class StartForm:
     number: int
     values: Values
     watch: str = ""  # the sentences, one a line
-    suggested: str | None = None  # the data for which some were suggested
+    suggested: str | None = None  # the data for which sentences were last suggested
 
 
 def form(view: TrainingView) -> None:
@@ -62,7 +62,7 @@ def form(view: TrainingView) -> None:
         _middle(view, chosen, values, before, fresh=not weights)
     examples, preview = _examples(chosen, before), None
     has_examples = bool(examples)
-    if not has_examples:  # some of the corpus's own will do
+    if not has_examples:  # then sentences of the corpus are suggested
         with pictures:
             preview = _preview(chosen, values)
         examples = [pair.source for pair in preview.pairs[:SUGGESTED_SENTENCES]] if preview else []
@@ -79,7 +79,7 @@ def form(view: TrainingView) -> None:
         _sentences(plan)
     with st.expander("All settings", icon=":material/tune:", key=key_of("all")):
         every_setting(values, plan.wrong, fixed, elsewhere=["training.steps"])
-    if has_examples:  # after all that is there at once
+    if has_examples:  # reading the corpus takes time, so everything else is drawn first
         with pictures:
             preview = _preview(chosen, values)
     with right:
@@ -291,7 +291,7 @@ def _begin(chosen: TrainingCorpus, plan: Draft, typed: Callable[[], Draft], prev
     st.button(
         "Start training",
         icon=":material/play_arrow:",
-        type="primary" if ready else "secondary",  # the theme hides the words of a primary one that is disabled
+        type="primary" if ready else "secondary",  # a disabled primary button has no visible label
         width="stretch",
         key="start-training",
         disabled=not ready,

@@ -29,7 +29,7 @@ class TrainingView(PageView):
     run: str | None = None  # None is the latest
     compare: tuple[str, ...] = ()  # other runs
     step: int | None = None  # that of the film strip, the curves and the translations; None is the latest
-    smooth: int = 0  # percent: the share of what was before in the mean that is drawn of a noisy curve
+    smooth: int = 0  # percent: the weight of earlier values in the moving average of a noisy curve
     sentence: int = 1  # which of the watched ones, from 1
     new: bool = False  # the form that starts a run is open
     data: str | None = None  # what it would learn from

@@ -12,7 +12,7 @@ from headlight.viewer.packing import pack
 from ui.training.curves import WRITES, take_step
 from ui.training.film import FilmFrame
 
-MAX_LINES = 100  # of more, those that only repeat the one above are left out first
+MAX_LINES = 100  # of more lines, those that repeat the line above are left out first
 
 
 class WrittenLine(NamedTuple):
@@ -48,7 +48,7 @@ def news(before: str, after: str) -> list[tuple[str, bool]]:
     pieces = []
     if " " in before or " " in after:
         for op, text in text_diff(before, after):
-            if op != "delete":  # a space is no news
+            if op != "delete":  # a space never counts as new
                 pieces += [(part, op == "insert" and part != " ") for part in re.split("( )", text) if part]
         return pieces
     for change, _, _, start, stop in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():

@@ -14,9 +14,9 @@ MAX_PROPOSALS = 8
 
 
 class Cause(NamedTuple):
-    """A sentence with another cause, and the first step at which it makes the model write something else, and what.
+    """A sentence with another cause, the first step at which it makes the model write another token, and that token.
 
-    Both are None where it makes no difference.
+    `first` and `instead` are None where the sentence makes no difference.
     """
 
     text: str
@@ -45,7 +45,7 @@ def cause_of(name: str, model: Translator, view: WhyView, trace: Trace) -> Cause
 
 def proposals(model: Translator, trace: Trace) -> list[str]:
     """Propose sentences that differ in one word and are equally long, as the model reads them."""
-    # Imported late: behind it is the grammar, for which the first page would wait.
+    # Imported only here, since it imports the grammar, for which the first page would have to wait.
     from headlight.corpora.grammars.english_french.reasons import swaps
 
     of_grammar = swaps(trace.text) if model.card.get("source") == "English" else []

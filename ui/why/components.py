@@ -28,7 +28,7 @@ def scrubber(
     key: str,
     on_step: Callable[[int], None],
 ) -> None:
-    """Draw the written tokens with the share of the source under each; `names` are those of both shares."""
+    """Draw the written tokens with the share of the source under each; `names` are the labels of the two shares."""
 
     def picked() -> None:
         match st.session_state[key].get("pick"):
@@ -45,7 +45,7 @@ NARROW_PIXELS = 312  # the width of a phone's column
 def draw_picture(
     draw: Callable[[int], Drawing], across: int, *, key: str, on_pick: Callable[[str], None] | None = None
 ) -> None:
-    """Draw a picture, which `draw` makes for a width; `on_pick` gets what was chosen in it."""
+    """Draw the picture that `draw` returns for a width in pixels; `on_pick` receives the element that was chosen."""
     drawings = [draw(across), draw(NARROW_PIXELS)]
     picks = {pick for element in drawings[0].elements for pick in _picks(element)}
 

@@ -37,8 +37,8 @@ KINDS = {"self": "decoder", "cross": "cross"}  # a block of the decoder as the k
 def other_token(name: str, model: Translator, view: WhyView, trace: Trace, cause: Cause | None, step: int) -> int:
     """Return the id of the token that could have been written.
 
-    The chosen one, else what the other sentence makes the model write here, else the most probable. Raises ValueError
-    where there is none.
+    It is the chosen token, or else the one that the other sentence makes the model write here, or else the most
+    probable one. Raises ValueError for a chosen token that does not exist.
     """
     if view.instead:
         return model.token(view.instead, trace.target.ids[step + 1])
@@ -50,7 +50,7 @@ def other_token(name: str, model: Translator, view: WhyView, trace: Trace, cause
 def choose(name: str, model: Translator, view: WhyView, trace: Trace, cause: Cause | None, step: int) -> int:
     """Draw the heading and the box to choose the other token in; return its id.
 
-    Raises ValueError for an invalid token, below the box, in which another can be chosen.
+    Raises ValueError for an invalid token, after drawing the box, so that another can be chosen.
     """
     try:
         instead = other_token(name, model, view, trace, cause, step)

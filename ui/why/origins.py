@@ -28,10 +28,10 @@ from ui.widgets.disclosure import draw_when_open
 from ui.widgets.frame import Opened
 from ui.widgets.text import literal
 
-# A measure is compared with how much leaving a token out changes, and with that change in its direction.
+# Columns: the rank correlation with the absolute effect of leaving a token out, and with the signed effect.
 SIZE_COLUMN, SIGNED_COLUMN = "By size", "Signed"
-MAX_INTEGRATION_ERROR = 0.05  # share of the difference, within which Sundararajan et al. take points to be enough
-MIN_BAR_SHARE = 0.08  # share of the largest bar, below which tokens are one row together
+MAX_INTEGRATION_ERROR = 0.05  # share of the difference; Sundararajan et al. call the points enough within 5 %
+MIN_BAR_SHARE = 0.08  # tokens with less than this share of the largest bar are grouped into one row
 
 
 def draw_origins(opened: Opened[WhyView], trace: Trace, step: int, theme: str) -> list[Picture]:
@@ -152,7 +152,7 @@ def groups_of(origins: MeasuredOrigins, model: Translator, trace: Trace, step: i
 
 
 def rows_of(origins: MeasuredOrigins, trace: Trace, step: int) -> list[Row]:
-    """Return every measure of every token behind the step."""
+    """Return a row with every measure for each source token and each earlier token at a step."""
     rows: list[Row] = []
     for side, labels in (("source", trace.source.labels), ("prefix", trace.reads.labels[: step + 1])):
         for at, label in enumerate(labels):
@@ -193,7 +193,7 @@ def _compared(opened: Opened[WhyView], origins: MeasuredOrigins, steps: int, the
 
 
 def _over(corpus: dict[str, Any] | None, changed: bool) -> str:
-    """Say what was measured over a corpus, with no more of a ranking than it allows."""
+    """Return a sentence with the best measure over the corpus, and those that are not significantly worse."""
     if changed:
         return "What is known from a corpus holds for the model with all its heads."
     if corpus is None:

@@ -40,14 +40,12 @@ class Swap(NamedTuple):
 
 
 class Swapped(NamedTuple):
-    """The share that exchanging each part changes; of heads and patterns also those that change most, with their joint
-    effect.
-    """
+    """The effect of exchanging each part; for heads and patterns also the best ones and their joint effect."""
 
     patching: why.Patching
     top: list[Head]
     together: float
-    unpaired: tuple[list[int], list[int]]  # places without a partner in the true and in the other sentence
+    unpaired: tuple[list[int], list[int]]  # token positions without a counterpart in the true and in the other sentence
 
 
 def changed_trace(name: str, trace: Trace, taps: Taps) -> Trace:
@@ -76,7 +74,7 @@ def candidates_of(name: str, trace: Trace, step: int, taps: Taps) -> list[tuple[
 
 
 def contrast_of(name: str, trace: Trace, step: int, instead: int, taps: Taps) -> tuple[why.Contrast, np.ndarray]:
-    """Return the two logits in parts, and the contrastive gradient times input of the source tokens [S]."""
+    """Return the parts of the difference of two logits, and the contrastive gradient times input of the source [S]."""
     return _contrast(name, version(name), *_ids(trace), step, instead, taps)
 
 
@@ -103,7 +101,7 @@ def integrated_steps_of(name: str, trace: Trace, taps: Taps) -> list[why.Integra
 
 
 def ablated_of(name: str, trace: Trace, by: why.Ablation, taps: Taps) -> dict[Site, np.ndarray]:
-    """Return what the log-probability of each written token gains without a head, [H, T] by site, in nats.
+    """Return the change of each written token's log-probability when a head is ablated: [H, T] by site, in nats.
 
     Raises ValueError where the model has no examples that a mean or another output could be taken from.
     """
@@ -118,7 +116,7 @@ def head_contributions_of(name: str, trace: Trace, taps: Taps) -> np.ndarray:
 
 
 def best_heads(restored: dict[Site, np.ndarray], count: int) -> list[Head]:
-    """Return the heads with the largest shares; a pruned head has none, and no place in an order."""
+    """Return the `count` heads with the largest shares; pruned heads, which have no share, are left out."""
     heads = [(site, int(head)) for site, shares in restored.items() for head in np.flatnonzero(np.isfinite(shares))]
     return sorted(heads, key=lambda at: -restored[at[0]][at[1]])[:count]
 

@@ -162,7 +162,7 @@ def _controls(view: WhyView) -> None:
 
 
 def _swap(name: str, view: WhyView, trace: Trace, cause: Cause, step: int, instead: int) -> Swap:
-    """Return what is exchanged. Token by token, only the heads of the stack that change most at all tokens are."""
+    """Return what is exchanged. Token by token, these are the stack's most effective heads at all tokens together."""
     direction: Direction = "denoise" if view.direction == "denoise" else "noise"
     swap = Swap(cause.ids, step, instead, "heads", direction)
     if view.exchanged == "tokens":

@@ -45,9 +45,9 @@ class WhyView(PageView):
     step: int | None = None
     instead: str | None = None  # the text of the token that could have been written
     beside: str = "attention"
-    every: bool = False  # every token, also those that give next to nothing
+    every: bool = False  # show all tokens, even those that contribute next to nothing
     ablation: str = "mean"
-    parts: bool = False  # the waterfall's steps by layer
+    parts: bool = False  # show the waterfall's steps layer by layer
     corrupted: str | None = None  # the sentence to swap the cause with; None is the page's own choice
     exchanged: str = "heads"
     direction: str = "denoise"
@@ -63,7 +63,7 @@ class WhyView(PageView):
         return tuple(change.tap() for change in self.changes)
 
     def of_model(self, config: ModelConfig) -> WhyView:
-        """Return the view with the changes of heads that a model has, the last of each head."""
+        """Return the view without changes of heads that the model lacks, and with the last change of each head."""
         changes = {(c.kind, c.layer, c.head): c for c in self.changes if c.exists_in(config)}
         return replace(self, changes=tuple(changes.values()))
 

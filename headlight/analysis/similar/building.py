@@ -41,8 +41,9 @@ from transformer.yielding import yield_turn
 
 DEFAULT_SITES = ("encoder",)
 SITES_HELP = (
-    "what is stored of each token: encoder or decoder for its states behind every layer, encoder.output, decoder.row "
-    f"and the like for all layers' heads; or {SITE_FORMS}; none, and all is computed, if they are few"
+    "the vectors to store for each token: encoder or decoder for its states after every layer, encoder.output, "
+    f"decoder.row and the like for all layers' heads; or {SITE_FORMS}; or none, which computes all vectors when they "
+    "are needed (for a small index)"
 )
 MAX_PAIR_CHARACTERS = MAX_LINE_BYTES // 8  # a character takes at most 6 bytes of JSON
 Progress = Callable[[int], None]  # called with the number of source tokens read so far
@@ -137,7 +138,7 @@ class _Writer:
                     break
         if not self.ends["line"]:
             raise ValueError(
-                f"There is no pair that this model reads ({left.long:,} are empty or too long); give a corpus that has."
+                f"There is no pair that this model reads ({left.long:,} are empty or too long); give another corpus."
             )
         for side, end in self.ends.items():
             self.columns[f"{side}_starts"].append(np.array([end]))
@@ -222,7 +223,7 @@ class _Writer:
 
 
 def _is_ordinary(tokenizer: Tokenizer, id: int) -> bool:
-    """Return whether a token is part of the text: any token that is not special, and an unknown one."""
+    """Return whether a token is part of the text: ordinary tokens and [UNK] are, other special tokens are not."""
     return id not in tokenizer.special_ids or id == tokenizer.unk_id
 
 

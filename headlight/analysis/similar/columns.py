@@ -18,7 +18,7 @@ _HEADER_BYTES = 256  # reserved for the header, which is written last
 
 
 class ColumnWriter:
-    """A writer that appends rows of `shape` to a file as `dtype`, which safetensors names."""
+    """A writer that appends rows of `shape` to a file, as `dtype`: a name of safetensors, such as "F16"."""
 
     def __init__(self, path: Path, shape: tuple[int, ...], dtype: str) -> None:
         self.path, self.shape, self.dtype, self.rows = path, shape, dtype, 0
@@ -47,7 +47,7 @@ def read_column(path: Path, shape: tuple[int | None, ...], dtype: str) -> Tensor
     """Return a column, mapped into memory. Raises ValueError unless it has that shape, where None is any size."""
     stored = read_header(path).tensors.get(_TENSOR_NAME)
     if stored is None or stored.dtype != dtype or len(stored.shape) != len(shape):
-        raise ValueError(f"{path.name} holds something else than was written there.")
+        raise ValueError(f"{path.name} does not hold what was written there.")
     if any(size is not None and size != there for size, there in zip(shape, stored.shape, strict=True)):
         raise ValueError(f"{path.name} has the shape {stored.shape}, which does not fit the model and the sentences.")
     if not stored.numbers:

@@ -89,9 +89,9 @@ def _require_facts(facts: object) -> None:
         raise ValueError(f"{FACTS_FILE} is not that of an index.")
     names = {SENTENCES_FILE, *(name + SUFFIX for name in COLUMNS), *(f"{site}{SUFFIX}" for site in facts["sites"])}
     if not all(isinstance(site, str) and str(TokenSite.parse(site)) == site for site in facts["sites"]):
-        raise ValueError(f"{FACTS_FILE} names sites that there are none of.")
+        raise ValueError(f"{FACTS_FILE} names sites that do not exist.")
     if set(facts["files"]) != names:
-        raise ValueError(f"{FACTS_FILE} lists other files than an index has.")
+        raise ValueError(f"{FACTS_FILE} does not list the files of an index.")
 
 
 def _require_checksums(folder: Path, files: Mapping[str, Any]) -> None:

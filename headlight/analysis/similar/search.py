@@ -1,6 +1,6 @@
 """Find the nearest vectors by cosine, exactly, block by block.
 
-Shapes: N vectors, D numbers of each.
+Shapes: N vectors of D dimensions.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from torch import Tensor
 
 from transformer.yielding import yield_turn
 
-BLOCK_NUMBERS = 2**20  # of a block that is converted at once
+BLOCK_NUMBERS = 2**20  # numbers in a block, which is converted to float32 at once
 # Stored vectors have length 1 up to rounding to float16, which is at most 2^-11 of each number. Two cosines that differ
 # by more than this are therefore in the same order as the products, which are computed first.
 _COSINE_ROUNDING = 2 * 2**-11 + 1e-4
@@ -32,8 +32,8 @@ def nearest(vectors: Tensor, query: np.ndarray, count: int, excluded: np.ndarray
 
     All products are computed in float32, and the cosines of those that could be among the nearest in float64, so the
     result is that of a search in float64. Rows of zeros have no direction and are left out, and so are those that
-    `excluded` [N] marks. Of equal cosines the earlier row comes first. Raises ValueError for a query without a
-    direction, and for vectors that are not numbers.
+    `excluded` [N] marks. Of equal cosines the earlier row comes first. Raises ValueError for a query of zeros, and for
+    vectors with NaN or infinite values.
     """
     exact = query.astype(np.float64)
     length = float(np.linalg.norm(exact))

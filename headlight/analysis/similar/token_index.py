@@ -103,10 +103,11 @@ class TokenIndex:
     ) -> list[SimilarToken]:
         """Return the `count` tokens whose vector at `site` is nearest to that of a token of `text`, nearest first.
 
-        `token` counts from 0: in `text` for a site of the encoder, and for one of the decoder or of cross-attention in
-        what is written, which is `target` or the model's own translation. `site` is one of SITE_FORMS; the output or
-        row of a head ends in the head, as in "encoder.2.output.1". Sentences with the same source are left out. Raises
-        ValueError if there is no such site or token.
+        `token` is an index from 0: into the tokens of `text` for a site of the encoder, and into the written tokens for
+        a site of the decoder or of cross-attention. These are the tokens of `target`, or of the model's own translation
+        if it is None. `site` is one of SITE_FORMS; the output or row of a single head ends in its number, as in
+        "encoder.2.output.1". Sentences with the same source are left out. Raises ValueError if there is no such site or
+        token.
         """
         site = TokenSite.parse(site) if isinstance(site, str) else site
         source, written = self.model.encode_pair(text, target)
@@ -316,7 +317,7 @@ def index_folders(model: str | Path) -> list[Path]:
 
 
 def open_index(folder: str | Path, model: str | Path | Translator, digest: str | None = None) -> TokenIndex:
-    """Open the index in `folder`, trusted or not, for the model that it was made with.
+    """Open the index in `folder`, which need not be trusted, for the model that it was made with.
 
     `model` is a name or folder as `headlight.load` takes it, or the opened model together with the `digest` of its
     folder. Raises IndexRefused, a ValueError, where there is no index, and for one that is broken or of another model.

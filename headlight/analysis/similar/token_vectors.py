@@ -23,12 +23,12 @@ from transformer.tokenizers import Tokenizer
 from transformer.trace import Kind
 
 Form = Literal["state", "output", "row"]
-ROW_REACH = 8  # tokens on either side of a token that have numbers of their own in a relative row
-# Further numbers are for the tokens beyond on either side, for special tokens, and for the first and the last token.
+ROW_REACH = 8  # distances up to this one, on either side, have entries of their own in a relative row
+# The other five entries: tokens farther before and farther after, special tokens, and the first and the last token.
 ROW_SIZE = 2 * ROW_REACH + 6
 SITE_FORMS = (
-    "encoder.3 or decoder.3, the state behind layer 3 (0 is the embedding); encoder.2.output and cross.2.row, what the "
-    "heads of layer 2 give and where they look"
+    "encoder.3 or decoder.3, the state after layer 3 (0 is the embedding); encoder.2.output and cross.2.row, the "
+    "outputs and the attention rows of the heads of layer 2"
 )
 _SITE = re.compile(r"(encoder|decoder|cross)\.([0-9]{1,3})(?:\.(output|row)(?:\.([1-9][0-9]{0,3}))?)?")
 
@@ -51,10 +51,10 @@ class TokenSite(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> TokenSite:
-        """Return the site that `str` spells; layers and heads of a head count from 1 there. Raises ValueError."""
+        """Parse the form that `str` writes, in which heads and their layers count from 1. Raises ValueError."""
         match = _SITE.fullmatch(text)
         if match is None or (match[3] and match[2].strip("0") == "") or (not match[3] and match[1] == "cross"):
-            raise ValueError(f"{quoted(text)} is nothing that can be compared; write {SITE_FORMS}.")
+            raise ValueError(f"{quoted(text)} is not a site that can be compared; write {SITE_FORMS}.")
         kind, layer, form, head = match.groups()
         if form is None:
             return cls(kind, int(layer))  # type: ignore[arg-type]
@@ -139,7 +139,7 @@ class _Collector:
         self.with_cross = with_cross or any(site.kind == "cross" and site.form == "row" for site in sites)
         self.outputs: dict[TokenSite, Tensor] = {}  # [B, Q, H, D]
         self.patterns: dict[TokenSite, Tensor] = {}  # [B, H, Q, K]
-        self.layers: int = 0  # of cross-attention, that are in the mean
+        self.layers: int = 0  # the number of cross-attention layers in the mean so far
         self.cross: Tensor | None = None  # [B, T, S]
 
     def __call__(self, site: Site, pattern: Tensor, inputs: Inputs) -> Tensor:
@@ -160,9 +160,9 @@ def relative_rows(pattern: Tensor, queries: Tensor, ordinary: Tensor) -> Tensor:
     """Return the rows of a pattern [B, H, Q, K] as weights by distance from a token: [B, Q, H, ROW_SIZE].
 
     `queries` [B, Q] is the position among the keys that each row is relative to: in self-attention the token's own, in
-    cross-attention that of the source token which the mean of all heads looks at most. The numbers are the weights
-    farther before, at distances -ROW_REACH to ROW_REACH, and farther after; the weight on special tokens, which is
-    counted at no distance; and once more those on the first and on the last of the `ordinary` tokens [B, K].
+    cross-attention that of the source token which the mean of all heads looks at most. The entries are the weights on
+    tokens farther before, at distances -ROW_REACH to ROW_REACH, and farther after; the weight on special tokens, which
+    count at no distance; and, once more, the weights on the first and on the last of the `ordinary` tokens [B, K].
     """
     batch, heads, rows, keys = pattern.shape
     position = torch.arange(keys, device=pattern.device)

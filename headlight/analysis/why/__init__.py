@@ -1,7 +1,7 @@
 """Explain why a word was written: its origins, what favoured it, what caused it, and at which layer it appeared.
 
-Each is a function on a model and ids: `source` up to [EOS], `target` from [SOS] to [EOS]. Steps count from 0 over the
-tokens after [SOS].
+Each method is a function of a model and token ids: `source` up to [EOS], `target` from [SOS] to [EOS]. Steps count from
+0 over the tokens after [SOS].
 """
 
 from headlight.analysis.why.activation_patching import (

@@ -2,11 +2,12 @@
 
 Method (Vig et al. 2020, "Investigating Gender Bias in Language Models Using Causal Mediation Analysis";
 Wang et al. 2023, "Interpretability in the Wild"). The model reads a corrupted source, which makes it prefer another
-word. Denoising gives one part of this run what the part computed for the true source: how much of the preference comes
-back? Noising gives one part of the true run what it computed for the corrupted source: how much is lost? Heimersheim
-and Nanda 2024, "How to use and interpret activation patching": a part that restores is sufficient, a part that breaks
-is necessary. Of two parts that can each do the work alone, both restore and neither breaks; of two that need each
-other, both break and neither restores.
+word. Denoising copies the activations of one part from the true run into the corrupted run: how much of the original
+preference is restored? Noising copies them from the corrupted run into the true run: how much of it is lost?
+Heimersheim and Nanda 2024, "How to use and interpret activation patching": a part that restores the preference is
+sufficient for it, a part that breaks it is necessary. If two parts can each do the work alone, denoising either
+restores the preference and noising neither breaks it; if they need each other, noising either breaks it and denoising
+neither restores it.
 
 A pattern can be exchanged without the values that it weighs, which separates where a head looks from what it hands over
 (Vig et al. patch attention in this way; Geiger et al. 2021, "Causal Abstractions of Neural Networks", define such
@@ -44,11 +45,11 @@ PARTS = ("heads", "patterns", "head tokens", "feed-forward", "states")
 
 @dataclass(frozen=True)
 class Corruption:
-    """A source with a corrupted one, both read with the same `target`, from [SOS] to [EOS], up to `step`.
+    """A source and its corrupted version, both read with the same `target`, from [SOS] to [EOS], up to `step`.
 
-    The measured number is the logit of the token of `target` at `step`, minus that of `instead`. Without `step`, it is
-    the first step at which the corrupted run prefers another token; without `instead`, it is that token. `pairs` are
-    the indices of corresponding tokens of `source` and `corrupted`, needed only if the lengths differ.
+    The metric is the logit of the token of `target` at `step`, minus the logit of `instead`. `step` defaults to the
+    first step at which the corrupted run prefers another token, and `instead` to that token. `pairs` are the indices
+    of corresponding tokens of `source` and `corrupted`, needed only if the lengths differ.
     """
 
     source: Sequence[int]
@@ -61,9 +62,10 @@ class Corruption:
 
 @dataclass(frozen=True)
 class Patching:
-    """The effect of exchanging each part alone, as a share of the difference between both runs.
+    """The effect of exchanging each part alone, as a share of the difference between the two runs.
 
-    Denoising: the share that comes back; 1 is the true run. Noising: the share that is lost; 1 is the corrupted run.
+    In denoising, it is the share of the logit difference that is restored, and 1 means the value of the true run. In
+    noising, it is the share that is lost, and 1 means the value of the corrupted run.
 
     The dictionaries of parts that were not requested are empty. NaN stands for heads that were pruned or not requested,
     and for source tokens that correspond to none of the corrupted source. `analysis.sites.by_kind` turns the shares of
@@ -82,15 +84,15 @@ class Patching:
     feed_forward: dict[str, np.ndarray]  # by stack, [L, N], of the outputs of feed-forward networks at one token
     states: dict[str, np.ndarray]  # by stack, [L + 1, N], of the residual stream after the embedding and each layer
     everything: float  # the share of all source embeddings together: 1, unless some token has no counterpart
-    nothing: float  # the share of no exchange: 0
+    nothing: float  # the share when nothing is exchanged: 0
 
 
 class _Patch(NamedTuple):
     """A part that is exchanged."""
 
     point: Point
-    head: int | None = None  # of heads and patterns
-    token: int | None = None  # of the true source or the target; None for all tokens
+    head: int | None = None  # None unless the part is a head or its pattern
+    token: int | None = None  # its index in the true source or the target; None for all tokens
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,7 @@ class _Runs:
 
     @property
     def is_paired(self) -> bool:
-        """Whether every token corresponds to one of the other sentence."""
+        """Whether every token has a counterpart in the other sentence."""
         return len(self.pairs) == len(self.source) == len(self.corrupted)
 
     def tokens(self, stack: str) -> Pairs:
@@ -144,7 +146,7 @@ class _Runs:
         return self._difference(last, written, instead)
 
     def differences(self, rows: Sequence[Sequence[_Patch]], written: int, instead: int) -> list[float]:
-        """Return the difference of two logits for each row of patches, which are exchanged together."""
+        """Return the difference of two logits for each row; the patches of a row are exchanged together."""
         by_point: dict[Point, list[tuple[int, _Patch]]] = {}
         for row, patches in enumerate(rows):
             for patch in patches:
@@ -204,10 +206,11 @@ def patching(
     """Exchange each requested part between both runs, one at a time.
 
     `parts` are some of "heads", "patterns", "head tokens" (a head at one token), "feed-forward" and "states" (both at
-    one token); of `heads` only, if given. Heads and patterns take a row of a batch for each head, the others a row for
-    each token of each head or layer. `tap` intervenes in both runs; what is exchanged is what it leaves. Raises
-    ValueError if the two runs do not differ, if a step, token, pair, part, direction or intervened head does not exist,
-    and for patterns if a token has no counterpart.
+    one token). `heads` limits the heads that are exchanged; all by default. The cost is one batch row for each head
+    ("heads", "patterns"), or for each token of each head or layer (the other parts). `tap` intervenes in both runs, and
+    the exchanged activations are those after its intervention. Raises ValueError if the two runs do not differ, if a
+    step, token, pair, part, direction or intervened head does not exist, and for patterns if a token has no
+    counterpart.
     """
     _require(parts, PARTS, "part to exchange")
     share = _share(model, corruption, direction, tap)
@@ -282,7 +285,7 @@ def restored_by(
     direction: Direction = "denoise",
     tap: Tap | None = None,
 ) -> list[float]:
-    """Return the share that each set of heads changes together, exchanged as "heads" or as "patterns".
+    """Return the share for each set of heads, whose outputs ("heads") or "patterns" are exchanged together.
 
     The other arguments are those of `patching`.
     """
@@ -339,7 +342,7 @@ class _Share:
             raise ValueError("Both sentences lead to the same logits here; choose two that differ, or another word.")
 
     def __call__(self, rows: Sequence[Sequence[_Patch]]) -> list[float]:
-        """Return the share of each row of patches, which are exchanged together."""
+        """Return the share for each row; the patches of a row are exchanged together."""
         begin, end = self.corrupted, self.true
         if self.runs.direction == "noise":
             begin, end = end, begin
@@ -359,7 +362,7 @@ def _question(
     instead: int | None,
     tap: Tap | None = None,
 ) -> tuple[int, int]:
-    """Return the step and the token to compare with; a run on `corrupted` finds those that are None."""
+    """Return the step and the token to compare with; if either is None, a run on `corrupted` finds it."""
     if step is not None:
         require_step(target, step)
     if instead is not None:

@@ -27,11 +27,11 @@ RESAMPLES = 2000
 
 
 class MeasuredOrigins(NamedTuple):
-    """Each measure of the earlier tokens' part in every step, and the cost of leaving a source token out.
+    """The attribution of every step to the earlier tokens by each measure, and the effect of leaving a token out.
 
-    `by_measure` has source [T, S] and prefix [T, T]: shares of "ALTI+", "value zeroing" and "rollout", weights of "raw
-    attention", lengths of "norm-weighted", and sizes of a logit of "gradient × input" and, if they were computed, of
-    "integrated gradients". `left_out` [T, S] is in nats.
+    Each measure has `source` [T, S] and `prefix` [T, T]. The numbers are shares for "ALTI+", "value zeroing" and
+    "rollout", attention weights for "raw attention", vector norms for "norm-weighted", and absolute contributions to a
+    logit for "gradient × input" and, if they were computed, "integrated gradients". `left_out` [T, S] is in nats.
     """
 
     by_measure: dict[str, Contributions]
@@ -41,7 +41,7 @@ class MeasuredOrigins(NamedTuple):
 class Agreement(NamedTuple):
     """Spearman's rank correlation with leaving out: mean, standard deviation, and the number of steps or sentences.
 
-    From `low` to `high` is the 95 % interval of the mean, by a bootstrap over these.
+    `low` and `high` are the ends of the 95 % bootstrap interval of the mean.
     """
 
     mean: float
@@ -103,7 +103,7 @@ def _gradients(model: Transformer, source: Sequence[int], target: Sequence[int],
 
 
 def with_integrated(origins: MeasuredOrigins, steps: Sequence[IntegratedGradients]) -> MeasuredOrigins:
-    """Return the origins with the sizes of the integrated gradients of every step, `steps`, as a further measure."""
+    """Return `origins` with the absolute integrated gradients of every step, `steps`, added as a measure."""
     source, prefix = (np.zeros_like(side) for side in origins.by_measure[ALTI])
     for step, gradients in enumerate(steps):
         source[step], prefix[step, : step + 1] = np.abs(gradients.source), np.abs(gradients.prefix)
@@ -137,7 +137,7 @@ def agreements(origins: MeasuredOrigins, signed: bool = False) -> dict[str, Agre
 
 
 def summed_up(each: Mapping[str, Sequence[float]]) -> dict[str, Agreement]:
-    """Return mean, spread and interval of the correlations by measure; NaN where a measure has no order."""
+    """Return mean, spread and interval of the correlations by measure; NaN for a measure without a defined one."""
     together: dict[str, Agreement] = {}
     for name, values in each.items():
         defined = np.array([value for value in values if not np.isnan(value)])

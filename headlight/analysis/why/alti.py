@@ -2,9 +2,10 @@
 
 ALTI+ of Ferrando et al. 2022, "Towards Opening the Black Box of Neural Machine Translation: Source and Target
 Interpretations of the Transformer". The output of an attention block with its residual connection is the sum of a
-vector for each token that it looks at and a constant; a token's share is how much nearer its vector brings the sum
-(Ferrando, Gállego and Costa-jussà 2022, "Measuring the Mixing of Contextual Information in the Transformer"). The
-shares are multiplied from layer to layer. Feed-forward networks and norms treat each token by itself and move none.
+vector for each token that it looks at and a constant; a token's share is how much nearer its vector brings the rest to
+the sum (Ferrando, Gállego and Costa-jussà 2022, "Measuring the Mixing of Contextual Information in the Transformer").
+The shares are multiplied from layer to layer. Feed-forward networks and norms act on each token separately, so they
+move nothing between tokens.
 
 Shapes: S source tokens, T target tokens that are read, N of them in one stack, K tokens that are looked at, H heads,
 D = d_head, M = d_model.
@@ -38,7 +39,7 @@ class Contributions(NamedTuple):
 
 
 class LayerContributions(NamedTuple):
-    """The shares in an attention block's output at each token: of every head and token looked at, and of the residual.
+    """The shares in an attention block's output at each token: of every head and key, and of the residual path.
 
     All shares of a token sum to 1, and none is negative.
     """
@@ -70,7 +71,7 @@ class AttentionPass(NamedTuple):
 
 @torch.no_grad()
 def heads_of(passed: Stream) -> AttentionPass:
-    """Return the patterns and values of a pass, by another pass that records them."""
+    """Return the attention patterns and values of a pass; the pass is run once more to record them."""
     patterns, inputs = Recorder(), InputRecorder()
     yield_turn()
     passed.model(passed.source[None], passed.target[None], chain(passed.tap, patterns, inputs))
@@ -82,7 +83,7 @@ def heads_of(passed: Stream) -> AttentionPass:
 
 
 def projected(model: Transformer, site: Site, values: Tensor) -> Tensor:
-    """Return each head's values [H, K, D] through its own part of the output projection: [H, K, M], float64."""
+    """Project each head's values [H, K, D] with the head's slice of the output projection: [H, K, M], float64."""
     return values.double() @ attention_at(model, site).outputs_by_head().double()
 
 
@@ -162,9 +163,10 @@ def layer_contributions(
     """Return the shares of each head of one attention block, by ALTI+.
 
     Summed over the heads, and with `around` on the diagonal of self-attention, they are the shares of the tokens that
-    `contributions` multiplies. A token's share is divided among the heads as the block's among the tokens: by how much
-    nearer a head's vector brings the token's sum. Ferrando et al. 2022 have the shares of tokens; dividing them is
-    ours. The other arguments and errors are those of `contributions`; raises ValueError for a site that does not exist.
+    `contributions` multiplies. A token's share is divided among the heads as the block's output is among the tokens: by
+    how much nearer each head's vector brings the rest to the token's sum. Ferrando et al. 2022 define the shares of
+    tokens; dividing them among heads is our extension. The other arguments and errors are those of `contributions`;
+    raises ValueError for a site that does not exist.
     """
     attention_at(model, site)
     passed = stream(model, source, target, tap)
@@ -178,8 +180,9 @@ def head_contributions(
 ) -> np.ndarray:
     """Return the share of each step that comes from the source through each head of cross-attention: [T, L, H].
 
-    A head's shares in its layer (`layer_contributions`), multiplied through the layers after it; the sum of a step
-    over all heads is what `contributions` has from the source. The arguments and errors are those of `contributions`.
+    A head's shares in its layer (`layer_contributions`) are multiplied through the layers after it. Summed over all
+    heads, they equal the share of the whole source in `contributions`. The arguments and errors are those of
+    `contributions`.
     """
     passed = stream(model, source, target, tap)
     heads, config = heads_of(passed), model.config.decoder
@@ -232,7 +235,7 @@ def _head_shares(passed: Stream, heads: AttentionPass, site: Site) -> tuple[Tens
             nearer.append(own[0])
             lengths.append(own[1])
         towards, size = torch.stack(nearer), torch.stack(lengths)
-        towards = torch.where(towards.sum(0) > 0, towards, size)  # by length where no part leads towards the sum
+        towards = torch.where(towards.sum(0) > 0, towards, size)  # divide by length where no part brings the sum nearer
         by_query.append((mixed * towards / towards.sum(0).clamp(min=torch.finfo(mixed.dtype).tiny))[:count].cpu())
     by_head = torch.cat(by_query, 1)
     return by_head, 1.0 - by_head.sum((0, -1))

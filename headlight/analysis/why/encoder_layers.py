@@ -25,7 +25,7 @@ from transformer.yielding import yield_turn
 class DecoderLens(NamedTuple):
     """The translations by encoder depth: row 0 reads the embeddings, the last row the whole encoder."""
 
-    written: tuple[tuple[int, ...], ...]  # L + 1 of them: ids after [SOS], with [EOS] where it came
+    written: tuple[tuple[int, ...], ...]  # L + 1 of them: ids after [SOS], with [EOS] if it was generated
     log_probs: np.ndarray  # [L + 1, T], of the tokens of the target, in nats
 
 
@@ -40,9 +40,9 @@ def decoder_lens(
     """Translate with the states of each encoder layer, after the encoder's final norm if it has one.
 
     The translations are greedy, of at most `longest` tokens (by default twice those of `target` and ten more);
-    `log_probs` are those of `target`, which runs from [SOS] to [EOS]. As with the logit lens, an early layer was
-    trained to be read by the next one. `tap` intervenes in every pass. Raises ValueError for an intervention on a head
-    that the model lacks.
+    `log_probs` are those of `target`, which runs from [SOS] to [EOS]. As with the logit lens, interpret early layers
+    with care: their states were trained as inputs of the next layer, not of the decoder. `tap` intervenes in every
+    pass. Raises ValueError for an intervention on a head that the model lacks.
     """
     passed = stream(model, source, target, tap)
     memory = model.encoder.norm(torch.stack(passed.encoder.states))  # [L + 1, S, M]

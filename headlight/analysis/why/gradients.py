@@ -81,7 +81,8 @@ def integrated_gradients(
     a baseline and the input (the midpoint rule), times input minus baseline. By completeness, the parts sum to the
     difference of the logits at input and baseline, up to an error that falls with more points; `total` and `difference`
     show it. The baseline has the mean of the vocabulary's embeddings for every token, at the same
-    positions: from vectors of 0, as in the paper, a norm leaves nearly all change to the first bit of the path.
+    positions. From a baseline of zeros, as in the paper, the norms would put nearly all of the change into the first
+    bit of the path.
 
     The other arguments and errors are those of `gradient_times_input`; also raises ValueError for no points.
     """
@@ -91,7 +92,7 @@ def integrated_gradients(
     ends = [stack.states[0] for stack in (passed.encoder, passed.decoder)]
     begins = [_average(passed.module(stack), len(passed.ids(stack))) for stack in ("encoder", "decoder")]
     layers = len(model.encoder.layers) + len(model.decoder.layers)
-    size = rows_per_pass(model, len(source), len(target)) // (2 * layers)  # going back needs what each layer computed
+    size = rows_per_pass(model, len(source), len(target)) // (2 * layers)  # backward keeps every layer's activations
     sums = [torch.zeros_like(x, dtype=torch.float64) for x in ends]
     for some in in_passes(range(points), max(1, size)):
         at = torch.tensor([(point + 0.5) / points for point in some], device=ends[0].device)[:, None, None]

@@ -39,11 +39,11 @@ def head_ablation(
     """Replace each head's output alone and return the change of the target's log-probability, the most harmful first.
 
     "zero" puts zeros in its place, as `head_importance` does; this also takes away what the head adds to every sentence
-    alike, and leads the later layers to inputs that they never see. "mean" puts the mean of its outputs at all tokens
-    of the references (Wang et al. 2023, "Interpretability in the Wild"): what is lost is what the head has to say about
-    this sentence. "resample" puts its output for another reference, drawn anew in each of `draws` runs, at the same
-    token, and past the reference's end at one drawn from it (Chan et al. 2022, "Causal Scrubbing"): the mean change
-    over the runs, with vectors that do occur.
+    alike, and gives the later layers inputs that they never see in training. "mean" puts the mean of its outputs at all
+    tokens of the references (Wang et al. 2023, "Interpretability in the Wild"), so that only what is specific to this
+    sentence is lost. "resample" puts its output at the same position of another reference, drawn anew in each of
+    `draws` runs, or at a random position of that reference where it is shorter (Chan et al. 2022, "Causal Scrubbing").
+    The change is then the mean over the runs, and the replacements are vectors that the head really outputs.
 
     `source` and references' sources are ids up to [EOS], targets run from [SOS] to [EOS]. `tap` intervenes in every
     pass, those of the references too. Raises ValueError for another ablation, without references or draws where these
@@ -65,8 +65,8 @@ def ablated_steps(
 ) -> dict[Site, np.ndarray]:
     """Return the change of the log-probability of each written token when a head is replaced: [H, T] by site, in nats.
 
-    The changes of a pruned head are NaN. The errors are those of `head_ablation`, which sums over T, and so are the
-    arguments, with the source and the target as a `pair`.
+    The changes of a pruned head are NaN. `head_ablation` sums these changes over T; arguments and errors are the same,
+    except that `pair` holds both the source and the target.
     """
     if by not in ABLATIONS:
         raise ValueError(f"There is no ablation {quoted(by)}; choose among {', '.join(ABLATIONS)}.")

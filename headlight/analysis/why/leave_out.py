@@ -48,13 +48,13 @@ def leave_one_out(
 def value_zeroing(
     model: Transformer, source: Sequence[int], target: Sequence[int], tap: Tap | None = None
 ) -> Contributions:
-    """Return the shares of earlier tokens in each step, by how much zeroing their values turns each layer's output.
+    """Return the shares of earlier tokens in each step, by the effect of zeroing their values on each layer's output.
 
     Mohebbi et al. 2023, "Quantifying Context Mixing in Transformers": the token keeps its attention, but its value is
     zero; a share is the cosine distance between the layer's outputs with and without the value, divided by the sum of
     its row. Layers are multiplied as in `contributions`, half of each being the residual connection, as in rollout
-    (Abnar and Zuidema 2020). Following it through an encoder and a decoder is ours: the paper has encoders only.
-    `tap` intervenes in every pass.
+    (Abnar and Zuidema 2020). The paper covers only encoders; the extension to an encoder with a decoder is ours. `tap`
+    intervenes in every pass.
     """
     passed = stream(model, source, target, tap)
     memory = np.eye(len(source))
@@ -70,7 +70,7 @@ def value_zeroing(
 
 @torch.no_grad()
 def _encoder_layer(passed: Stream, layer: int) -> np.ndarray:
-    """Return how far each token's state turns without the values of each token: [S, S]."""
+    """Return the cosine distance between each token's states with and without the values of each token: [S, S]."""
     module, x = passed.layer("encoder", layer), passed.encoder.states[layer]
     assert isinstance(module, EncoderLayer)
     attention = module.attention
@@ -87,7 +87,9 @@ def _encoder_layer(passed: Stream, layer: int) -> np.ndarray:
 
 @torch.no_grad()
 def _decoder_layer(passed: Stream, layer: int) -> np.ndarray:
-    """Return how far each token's state turns without the values of each earlier and each source token: [T, T + S]."""
+    """Return the cosine distance between each token's states with and without the values of each earlier token and of
+    each source token: [T, T + S].
+    """
     module, x = passed.layer("decoder", layer), passed.decoder.states[layer]
     assert isinstance(module, DecoderLayer)
     own, cross, memory = module.self_attention, module.cross_attention, passed.encoder.last
@@ -119,8 +121,8 @@ def _zeroed(keys_values: tuple[Tensor, Tensor], tokens: Sequence[int]) -> tuple[
 
 
 def _distances(passed: Stream, count: int, without: Callable[[Sequence[int]], Tensor]) -> np.ndarray:
-    """Return how far the states of N tokens turn without the values of each of `count` tokens: cosine distances [N,
-    count].
+    """Return the cosine distance between the states of N tokens with and without the values of each of `count` tokens:
+    [N, count].
 
     `without` takes B tokens and gives the states without each of them, and in the last row as they are: [B + 1, N, M].
     """
@@ -128,7 +130,7 @@ def _distances(passed: Stream, count: int, without: Callable[[Sequence[int]], Te
     for tokens in in_passes(range(count), rows_per_pass(passed.model, len(passed.source), len(passed.target))):
         states = without(tokens).double()
         distances = 1.0 - torch.cosine_similarity(states[:-1], states[-1], dim=-1)
-        parts.append(distances.masked_fill(distances < COSINE_TOLERANCE, 0.0))  # rounding alone is no distance
+        parts.append(distances.masked_fill(distances < COSINE_TOLERANCE, 0.0))  # rounding errors count as 0
     return torch.cat(parts).T.cpu().numpy()
 
 

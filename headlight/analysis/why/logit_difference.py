@@ -73,7 +73,7 @@ def contrast(
     require_step(target, step)
     require_token(model, instead)
     written = target[step + 1]
-    passed = stream(model, source, target[: step + 2], tap)  # nothing later is read, whatever the masks
+    passed = stream(model, source, target[: step + 2], tap)  # cut off, as some models have no causal mask
     weight, own = model.output.weight, model.output.bias
     last = passed.decoder.last[-1]
     logits = model.output(last).double()

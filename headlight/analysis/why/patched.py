@@ -25,7 +25,7 @@ class Point(NamedTuple):
     """A point of the network: the heads of an attention [B, H, N, D], their patterns [B, H, Q, K], the output of a
     feed-forward network [B, N, M], or the residual stream [B, N, M].
 
-    Layers count from 0; a state's layer 0 is the embedding, and its layer i what layer i - 1 leaves.
+    Layers count from 0; a state's layer 0 is the embedding, and its layer i the output of layer i - 1.
     """
 
     part: str  # "heads", "pattern", "feed-forward" or "state"
@@ -34,7 +34,7 @@ class Point(NamedTuple):
     kind: str = ""  # of an attention: "self" or "cross"
 
 
-Exchange = Callable[[Point, Tensor], Tensor]  # the tensor at a point -> the one to go on with
+Exchange = Callable[[Point, Tensor], Tensor]  # from the tensor at a point to the one that replaces it
 
 
 def unchanged(point: Point, x: Tensor) -> Tensor:

@@ -50,8 +50,8 @@ def residual_parts(
     """Return what each writer contributes to the vectors of some tokens of a stack; the values sum to the vectors.
 
     The vectors are those that the block `until`, a layer and its "self", "cross" or "feed-forward", reads: after its
-    own norm, where the norm comes first. Without `until`, those that leave the stack. A writer's contribution is its
-    direct one: what later blocks make of it is theirs. The last writer is "bias".
+    own norm, where the norm comes first. Without `until`, they are the output of the stack. Contributions are direct:
+    what a later block computes from a writer's output is attributed to that block. The last writer is "bias".
     """
     model, bias = passed.model, Writer(stack, BIAS)
     parts = _embedding_parts(passed, stack, tokens)

@@ -40,7 +40,7 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True)
 class ScoreParts:
-    """The score of one cell of a head's pattern, and the pairs of writers that it is the sum of.
+    """The score of one cell of a head's attention pattern, as a sum over pairs of writers.
 
     `pairs` and `position_bias` sum to `score`.
     """
@@ -128,8 +128,8 @@ def score_parts_of(
     queries = _projected(query_parts, attention.query, attention, head)[0] * scale
     stack, until = ("encoder", None) if site.kind == CROSS else (site.stack, block)
     count, projected = sum(1 for _ in model.sites()) * attention.n_heads, []
-    for some in slices(len(row), 8 * model.config.d_model * 4 * max(8, count)):
-        key_parts = residual_parts(passed, heads, stack, some, until)
+    for chunk in slices(len(row), 8 * model.config.d_model * 4 * max(8, count)):
+        key_parts = residual_parts(passed, heads, stack, chunk, until)
         projected.append(_projected(key_parts, attention.key, attention, head))
     keys = torch.cat(projected)
 
@@ -166,7 +166,7 @@ def _projected(parts: Parts, layer: torch.nn.Linear, attention: MultiHeadAttenti
 
 
 def _reference(row: Tensor, key: int, relative_to: Relative) -> Tensor:
-    """Return the weights [K] with which the scores of a row sum to the score of a key relative to something."""
+    """Return weights [K] whose dot product with a row of scores is the score of `key` relative to `relative_to`."""
     weights = torch.zeros(len(row), dtype=torch.float64, device=row.device)
     weights[key] = 1.0
     if relative_to == "mean":

@@ -18,7 +18,7 @@ _WRITER_NAMES = {
     f"encoder {FEED_FORWARD}": translatable("encoder feed-forward network {layer}"),
     f"decoder {FEED_FORWARD}": translatable("decoder feed-forward network {layer}"),
 }
-MIN_MAIN_SHARE = 0.5  # of the sum of the pairs with the score's sign: the share from which a pair is most of the score
+MIN_MAIN_SHARE = 0.5  # a pair with at least this share of the sum of all pairs of its sign is most of the score
 
 
 def writer_name(writer: Writer) -> str:
@@ -29,7 +29,7 @@ def writer_name(writer: Writer) -> str:
 
 
 def score_sentences(parts: ScoreParts, query: str, key: str, rather: str | None = None) -> list[str]:
-    """Return what a score is relative to, its largest pair, and the largest writer of each side, a sentence each.
+    """Return three sentences: the score and what it is relative to, its largest pair, and each side's largest writer.
 
     `query`, `key` and `rather`, the other key, are the labels of the tokens.
     """

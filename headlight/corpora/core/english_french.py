@@ -54,7 +54,7 @@ _LEFT_OUT_SENTENCES = frozenset(
 
 _VOWEL = r"(?=[aàâeéèêëiîïoôuùûœh])"
 _ELISION = re.compile(rf"(?<![\w'-])(je|me|te|se|le|la|de|ne|que|jusque|lorsque|puisque) {_VOWEL}", re.IGNORECASE)
-# A determiner from a slot is marked with "§": the pronouns of "de le voir" are not contracted.
+# A determiner from a slot is marked with "§", so that only it is contracted, and not the pronoun in "de le voir".
 _CONTRACTION = re.compile(r"\b(à|de) §(le(?= [^aàâeéèêëiîïoôuùûœhAÀÂEÉÈÊËIÎÏOÔUÙÛŒH])|les)\b", re.IGNORECASE)
 _CONTRACTED_FORMS = {"à le": "au", "à les": "aux", "de le": "du", "de les": "des"}
 _DETERMINERS = frozenset(("le", "un", "mon", "ton", "son", "notre", "votre", "leur", "ce", "quel", "tout"))
@@ -222,7 +222,7 @@ def _noun_text(entry: FrenchEntry, form: _Form) -> str:
 
 
 def _has_article_after_de(country: FrenchEntry) -> bool:
-    """Tell "du Japon" and "des États-Unis" from "de France" and "d'Iran"."""
+    """Return whether a country keeps its article after "de": "du Japon", "des États-Unis"; "de France" has none."""
     return country.gender.endswith("p") or (country.gender == "m" and not french.begins_with_vowel(country.french))
 
 

@@ -82,7 +82,7 @@ def read_verb_phrase(line: str) -> FrenchVerbPhrase:
 
 
 def conjugate(verb: str, tense: FiniteTense, person: str) -> str:
-    """Return the form of a tense that has no auxiliary, for "je" to "ils"."""
+    """Return a verb's form in a tense without an auxiliary; `person` is "je" to "ils"."""
     return Conjugation(verb).form(tense, _PERSONS.index(person))
 
 

@@ -17,7 +17,7 @@ _REFLEXIVE_DATIVE = ("mir", "dir", "sich", "uns", "euch", "sich")
 
 class GermanSubject(NamedTuple):
     german: str
-    person: int  # of Verb.present
+    person: int  # as in GermanVerb.present
     english: str
     english_person: int  # 0 I, 1 you, we, they, 2 he, she, it
     possessive: str
@@ -462,7 +462,7 @@ _NEGATIVE_SCHEMES = (negative, negative_perfect, negative_modal, negative_impera
 def make_clause(scheme: Scheme, subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair | None:
     """Return the sentence pair of a scheme, or None where nobody would say it.
 
-    "Sie essen." can mean "You are eating." and "They are eating."; it is left to mean "they".
+    "Sie essen." could mean "You are eating." or "They are eating."; only the pair with "they" is returned.
     """
     if scheme in _SCHEMES_ABOUT_OTHERS and _includes_speaker(subject):
         return None

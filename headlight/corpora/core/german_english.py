@@ -77,7 +77,7 @@ def _german(slot: str, chosen: dict[str, GermanEntry]) -> str:
     determiner, case = ("", cases[words[0]]) if words[0] in cases else german.read_determiner(words[0].lower())
     adjectives = [chosen[word].german for word in words[1:-1]]
     if entry.noun is None:
-        raise ValueError(f"[{slot}] needs a noun, and {entry.german!r} is none.")
+        raise ValueError(f"[{slot}] needs a noun, and {entry.german!r} is not one.")
     text = german.decline(determiner, adjectives, entry.noun, case, name.endswith("+"))
     return text[0].upper() + text[1:] if words[0][0].isupper() else text
 

@@ -1,17 +1,17 @@
 """Generate English sentences and their French: agreement, tenses, negation, questions, and the meaning of "it".
 
 "The animal didn't cross the street because it was too tired" is "parce qu'il était trop fatigué"; "because it was
-too wide" is "parce qu'elle était trop large". French has to show which noun is meant, which only the meaning tells.
+too wide" is "parce qu'elle était trop large". French has to show which noun "it" means, and only the sense tells.
 
 Conventions settle what English leaves open, so that each sentence has one translation:
 
 - "You" is "vous". Nothing that French would have to inflect for gender is said of "I", "we" and "you".
 - The past is the passé composé, of "be" and "want" the imparfait. Questions have "est-ce que" unless they ask for a
   subject, or where something is.
-- "Some" is the partitive, and "any" and "a" are "de" after a negation. What is loved is "the" or somebody's.
+- "Some" is the partitive, and "any" and "a" are "de" after a negation. The object of "love" has "the" or a possessive.
 
-Links: an auxiliary with what tells the tense in English, "ne" and "pas" with "didn't", "est-ce que" with the "did" that
-opens a question, both parts of "parce que" with "because", an infinitive also with its "to".
+Links: a French auxiliary is linked to the English word that shows the tense, "ne" and "pas" to "didn't", "est-ce que"
+to the "did" that opens a question, both parts of "parce que" to "because", and an infinitive also to its "to".
 """
 
 import random

@@ -93,7 +93,7 @@ def plural(word: str) -> str:
 
 
 def feminine(adjective: str) -> str:
-    """Return the regular feminine; the lexicon has the others."""
+    """Return the regular feminine of an adjective; the lexicon has the irregular ones."""
     endings = {"er": "ère", "eux": "euse", "if": "ive", "en": "enne", "el": "elle", "on": "onne", "e": "e"}
     for ending, replaced in endings.items():
         if adjective.endswith(ending):
@@ -109,7 +109,7 @@ class Conjugation:
     with_etre: bool = False
 
     def form(self, tense: FiniteTense, person: int) -> str:
-        """Return the form of a tense that has no auxiliary, for JE to ILS."""
+        """Return the verb's form in a tense without an auxiliary; `person` is JE to ILS."""
         present = self._present
         if tense == "present":
             return present[person]
@@ -132,7 +132,7 @@ class Conjugation:
         return forms[6] if forms else self.infinitive[:-2] + _PARTICIPLE_ENDINGS[self.infinitive[-2:]]
 
     def agreeing_participle(self, gender: Gender, is_plural: bool) -> str:
-        """Return "mangé" to "mangées"; the masculine singular also where it agrees with nothing."""
+        """Return the past participle, "mangé" to "mangées"; one that agrees with nothing is masculine singular."""
         participle = self.participle + "e" * (gender == "f")
         return plural(participle) if is_plural else participle
 
@@ -183,7 +183,7 @@ _CONTRACTIONS = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", (
 
 
 def spell(sentence: Sequence[GoldWord]) -> list[GoldWord]:
-    """Return the words with elision and contraction; "du" is written for what "de" and "le" were written for."""
+    """Return the words with elision and contraction; "du" is aligned with the words that "de" and "le" translate."""
     for word, following in zip(sentence, sentence[1:], strict=False):
         if word.text in _ELIDING_WORDS and begins_with_vowel(following.text):
             word.text = f"{word.text[:-1]}'"

@@ -681,7 +681,7 @@ class Aligned:
 
     english: tuple[str, ...]
     french: tuple[tuple[str, tuple[int, ...]], ...]
-    tenses: frozenset[Tense] = field(default_factory=frozenset)  # that it goes with
+    tenses: frozenset[Tense] = field(default_factory=frozenset)  # the tenses that it goes with
 
 
 def _aligned(english_words: str, french_words: str, tenses: tuple[Tense, ...] = ()) -> Aligned:

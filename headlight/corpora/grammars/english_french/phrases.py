@@ -62,7 +62,7 @@ NUMBERS = tuple(FrenchDeterminer(number, number, nombre) for number, nombre in _
 
 
 def agreeing(quality: Quality, gender: Gender, is_plural: bool) -> str:
-    """Return the adjective's form, "grandes"; qualities that are no adjective have one form."""
+    """Return the form of an adjective, such as "grandes"; qualities that are not adjectives have only one form."""
     if quality.takes_avoir or " " in quality.masculine:
         return quality.masculine
     form = quality.masculine if gender == "m" else quality.feminine

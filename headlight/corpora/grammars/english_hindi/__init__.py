@@ -5,16 +5,19 @@ Conventions settle what English leaves open, so that each sentence has one trans
 - "I", "we", "you" and "they" are men; "you" is always आप. "They" that stands for nouns of the same sentence has their
   gender. "The teacher", "the doctor" and "the friend" are men; a woman shows by her name ("Sita is a teacher").
 - Father, mother and grandparents are spoken of in the plural of respect, and "he" and "she" for them is वे.
-- "His", "her", "their", "my", "our" and "your" that can be the subject's own are its own: अपना.
+- "His", "her", "their", "my", "our" and "your" are अपना wherever the possessor can be the subject.
 - An inanimate object stands unmarked, people and animals take को. "The" is not translated, "a" is एक.
-- Questions of yes and no begin with क्या; other question words stand late, where the answer would.
+- Yes-no questions begin with क्या; other question words come late, where the answer would.
 - "Yesterday" and "tomorrow" are both कल, and the present keeps its है when it is negated.
 
-Links: a postposition with the preposition that it translates, otherwise (ने, the को of objects and of those who feel,
-the genitive that a verb asks for) with its noun, as मैंने and मुझे do for pronouns. An English auxiliary with the Hindi
-one, otherwise with the verb; the one that opens a question also with क्या. "To" before a verb with the infinitive. Both
-parts of "काम करना" with the verb. Of के साथ and के पास the के belongs to the noun, and the पास of what somebody has to
-"has". A preposition that Hindi leaves out ("to the market") with its noun. "The", and an "a" without एक, stay unlinked.
+Links:
+
+- A postposition is linked to the preposition that it translates. Those that translate none (ने, the को of objects and
+  of people who feel something, the genitive that a verb requires) are linked to their noun; मैंने and मुझे include them.
+- An English auxiliary is linked to the Hindi one, or else to the verb; one that opens a question also to क्या. "To"
+  before a verb is linked to the infinitive, and both parts of "काम करना" are linked to the verb.
+- In के साथ and के पास, the के is linked to the noun; the पास of a possession is linked to "has".
+- A preposition that Hindi leaves out ("to the market") is linked to its noun. "The", and "a" without एक, have no link.
 """
 
 import random

@@ -50,7 +50,7 @@ class Scene:
         self.used: set[str] = set()  # nouns and names, so that none comes twice where there are others
         self.combinations: set[str] = set()
         self.references: list[tuple[GoldWord, GoldWord, GoldWord | None, bool]] = []
-        self.pronouns: Sequence[str] = PEOPLE  # that may be subjects
+        self.pronouns: Sequence[str] = PEOPLE  # the pronouns that may be subjects
         self.pairs = True  # whether subjects may be "Ram and Sita"
 
     def choose(self, options: Sequence[T]) -> T:
@@ -109,7 +109,7 @@ def qualities(noun: HindiNoun, among: str = "", predicative: bool = True) -> lis
 
 
 def possessor(scene: Scene, owner: HindiPhrase | None) -> HindiDeterminer:
-    """Choose "my", "his" or "Ram's"; अपना where that is the `owner`, the subject of the clause."""
+    """Choose "my", "his" or "Ram's"; अपना where the possessor is `owner`, the subject of the clause."""
     if scene.chance(0.2):
         return HindiDeterminer(possessor=scene.name())
     same = owner.pronoun if owner is not None and owner.animate else ""
@@ -150,7 +150,7 @@ def determiner(
 def described(
     scene: Scene, noun: HindiNoun, plural: bool = False, before: HindiDeterminer | None = None, quality: float = 0.3
 ) -> HindiPhrase:
-    """Return the noun with an adjective by the chance `quality`."""
+    """Return a noun phrase, which has an adjective with the probability `quality`."""
     fitting = [] if noun.is_any("honoured language game music") else qualities(noun, predicative=False)
     adjective = scene.choose(fitting) if fitting and scene.chance(quality) else None
     if adjective:

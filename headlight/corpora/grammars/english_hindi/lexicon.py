@@ -360,7 +360,7 @@ class HindiVerb:
     nominal: str = ""
     nominal_gender: Gender | None = None
     ergative: bool = True  # takes ने in the perfective
-    never: str = ""  # tenses that it does not have
+    never: str = ""  # groups of tenses in which it is not used
     receiver: bool = False  # takes "to somebody"
     places: str = ""  # nouns of PLACES where it happens
     takes: str = ""  # further phrases: "to", "from", "by", "with", "for", "in" a city

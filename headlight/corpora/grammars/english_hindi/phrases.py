@@ -93,7 +93,7 @@ def pronoun(
 
 
 def possessive(name: str, is_own: bool) -> HindiPhrase:
-    """Return the translation of "my": मेरा, and अपना where the possession is the subject's `is_own`."""
+    """Return "my" and its translation: मेरा, or अपना with `is_own`, where the possessor is the subject of the clause."""
     phrase = pronoun(name, "possessive")
     return HindiPhrase(
         phrase.english, phrase.head, (), (), phrase.agreement, name, fused={"का": "अपना"} if is_own else phrase.fused
