@@ -103,18 +103,20 @@ def three_digits(value: float) -> str:
     if not math.isfinite(value):
         return "–"
     size = abs(value)
-    return minus(f"{value:,.1f}" if size >= 100 else f"{value:.3g}" if size >= 1e-3 or value == 0 else f"{value:.1e}")
+    if 0 < size < 1e-3:
+        return scientific(value)
+    return minus(f"{value:,.1f}" if size >= 100 else f"{value:.3g}")
 
 
 def brief(value: float) -> str:
-    """Write a measure with the digits that matter: 15,300, 38.4, 1.62, 0.000213."""
-    if abs(value) >= 1000:
-        return f"{value:,.0f}"
-    if abs(value) >= 10:
-        return f"{value:.1f}"
-    if abs(value) >= 0.1 or value == 0:
-        return f"{value:.2f}"
-    return f"{value:.2g}" if abs(value) >= 1e-5 else f"{value:.1e}"
+    """Write a measure with the digits that matter: "15,300", "38.4", "1.62", "0.00021", "3.2e−6"; "–" for NaN."""
+    if math.isnan(value):
+        return "–"
+    size = abs(value)
+    if 0 < size < 1e-4:
+        return scientific(value)
+    decimals = 0 if size >= 1000 else 1 if size >= 10 else 2
+    return minus(f"{value:.2g}" if 0 < size < 0.1 else f"{value:z,.{decimals}f}")
 
 
 def in_millions(count: int, thousands: bool = False) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from headlight.formatting import (
+    brief,
     file_size,
     in_millions,
     percent,
@@ -45,8 +46,10 @@ def test_no_number_rounds_away(value: float, text: str) -> None:
     [
         *((two_digits, value, text) for value, text in [(0.0, "0"), (1.0, "1"), (2.04, "2.0"), (-0.51, "−0.51"),
             (1.7e-16, "1.7e−16"), (9.96e-6, "1.0e−5"), (12.3, "12"), (1234.5, "1,234"), (math.nan, "–")]),
-        *((three_digits, value, text) for value, text in [(0.0, "0"), (-0.0002, "−2.0e−04"), (0.0651, "0.0651"),
+        *((three_digits, value, text) for value, text in [(0.0, "0"), (-0.0002, "−2.0e−4"), (0.0651, "0.0651"),
             (-0.3, "−0.3"), (271.44, "271.4"), (math.nan, "–")]),
+        *((brief, value, text) for value, text in [(0.0, "0.00"), (-0.0, "0.00"), (-0.5, "−0.50"), (15_300.4, "15,300"),
+            (38.44, "38.4"), (0.000213, "0.00021"), (0.000032, "3.2e−5"), (-0.0000032, "−3.2e−6"), (math.nan, "–")]),
         *((file_size, value, text) for value, text in [(4100, "4.1 kB"), (900_000, "0.9 MB"), (299_000_000, "299 MB")]),
         *((lambda value: signed(value, plus=True, decimals=2), value, text) for value, text in [(0.004, "0.00"),
             (-0.004, "0.00"), (0.02, "+0.02"), (-1.5, "−1.50"), (math.nan, "–")]),
@@ -65,6 +68,11 @@ def test_no_number_rounds_away(value: float, text: str) -> None:
 )  # fmt: skip
 def test_a_number_as_text(write: Callable[[float], str], value: float, text: str) -> None:
     assert write(value) == text
+
+
+@pytest.mark.parametrize("write", [brief, signed, two_digits, three_digits])
+def test_a_small_number_is_the_same_in_every_function(write: Callable[[float], str]) -> None:
+    assert (write(3.2e-6), write(-3.2e-6)) == ("3.2e−6", "−3.2e−6")
 
 
 @pytest.mark.parametrize(("language", "text"), [("en", "98.1\u00a0%"), ("fr", "98,1\u00a0%"), ("hi", "98.1%")])

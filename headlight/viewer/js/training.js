@@ -5,12 +5,15 @@ const TELL_STEP_AFTER = 400;
 const grouped = whole => whole.toLocaleString("en");
 const stepName = step => (step === 0 ? "before" : grouped(step));
 
+// The digits that matter: as `brief` in headlight/formatting.py.
 function briefly(value) {
+  if (Number.isNaN(value)) return "\u2013";
   const size = Math.abs(value);
-  if (size >= 1000) return grouped(Math.round(value));
-  if (size >= 10) return value.toFixed(1);
-  if (size >= 0.1 || value === 0) return value.toFixed(2);
-  return size >= 1e-5 ? String(+value.toPrecision(2)) : value.toExponential(1).replace("-", "\u2212");
+  if (size >= 1000) return integer(Math.round(value)).replace("-", "\u2212");
+  let text = value.toExponential(1);
+  if (size >= 0.1 || value === 0) text = value.toFixed(size >= 10 ? 1 : 2);
+  else if (size >= 1e-4) text = String(+value.toPrecision(2));
+  return localized(text.replaceAll("-", "\u2212"));
 }
 
 // A round distance that makes about `count` ticks up to `top`.

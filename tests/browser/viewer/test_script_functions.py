@@ -362,6 +362,8 @@ def test_scripts_write_shares_as_python_does(call: Call) -> None:
         ("briefly(0)", "0.00"),
         ("briefly(12345.6)", "12,346"),
         ("briefly(0.0000034)", f"3.4e{MINUS}6"),
+        ("briefly(0.000034)", f"3.4e{MINUS}5"),
+        ("briefly(-0.5) + ' ' + briefly(NaN)", f"{MINUS}0.50 \u2013"),
         ("tickText(2500000)", "2.5M"),
         ("tickText(2.5e34)", "2.5e34"),
         ("tickText(12000)", "12k"),
