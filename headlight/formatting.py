@@ -66,6 +66,11 @@ def probability_text(probability: float) -> str:
     return localized(f"{probability:.3f}" if probability < 0.0095 else f"{probability:.2f}")
 
 
+def translation_score(score: float, decimals: int = 1) -> str:
+    """Write BLEU or chrF, from 0 to 100: "41.7"; the command line and the logs give two decimals."""
+    return localized(f"{score:.{decimals}f}")
+
+
 def signed(value: float, plus: bool = False, decimals: int | None = None) -> str:
     """Write a number with a real minus: "−5.30", "−0.020", "−3.9e−6"; "–" for NaN.
 

@@ -14,6 +14,7 @@ from headlight.formatting import (
     probability_text,
     signed,
     three_digits,
+    translation_score,
     two_digits,
 )
 from headlight.language import using
@@ -61,6 +62,8 @@ def test_no_number_rounds_away(value: float, text: str) -> None:
         *((lambda share: percent(share, 1), value, text) for value, text in [(0.998, "99.8\u00a0%"),
             (0, "0.0\u00a0%")]),
         *((probability_text, value, text) for value, text in [(0.0004, "<0.001"), (0.0094, "0.009"), (0.0095, "0.01")]),
+        (translation_score, 41.74, "41.7"),
+        (lambda score: translation_score(score, 2), 8.204, "8.20"),
         (in_millions, 2_048_000, "2.05 M"),
         (in_millions, 8704, "8,704"),
         (lambda count: in_millions(count, thousands=True), 8704, "8.7 k"),

@@ -17,7 +17,7 @@ from headlight.analysis.pruning.order import Head
 from headlight.cli.checkpoints import Verb, takes_checkpoint, takes_split
 from headlight.corpora.corpora import SPEC_FORMS, open_split
 from headlight.corpora.truth import known_pairs
-from headlight.formatting import percent
+from headlight.formatting import percent, translation_score
 from transformer.access import require_private
 from transformer.config import check_share, check_whole
 from transformer.files import write_json
@@ -87,7 +87,8 @@ def table(pruning: Pruning) -> Iterator[str]:
     yield "heads gone   log-probability     BLEU    exact   in random orders: log-probability, BLEU, exact"
     for point, (count, own) in enumerate(zip(pruning.gone, pruning.in_order, strict=True)):
         random = [draw[point] for draw in pruning.at_random]
-        yield f"{count:>10}   {own.log_prob:15.4f} {own.bleu:8.2f} {percent(own.exact, 1):>8}   {_spread(random)}"
+        bleu, exact = translation_score(own.bleu, 2), percent(own.exact, 1)
+        yield f"{count:>10}   {own.log_prob:15.4f} {bleu:>8} {exact:>8}   {_spread(random)}"
 
 
 def _spread(scores: Sequence[Score]) -> str:
@@ -96,7 +97,8 @@ def _spread(scores: Sequence[Score]) -> str:
         return "-"
     logs, bleus, exacts = zip(*scores, strict=True)
     return (
-        f"{min(logs):.4f} to {max(logs):.4f}, {min(bleus):.2f} to {max(bleus):.2f}, "
+        f"{min(logs):.4f} to {max(logs):.4f}, "
+        f"{translation_score(min(bleus), 2)} to {translation_score(max(bleus), 2)}, "
         f"{percent(min(exacts), 1)} to {percent(max(exacts), 1)}"
     )
 

@@ -11,7 +11,7 @@ from headlight import checkpoints, folders, hub
 from headlight.cli.checkpoints import CHECKPOINT_HELP, printable
 from headlight.corpora.pairs import Corpus
 from headlight.evaluation import Evaluation, Evaluator
-from headlight.formatting import plural
+from headlight.formatting import plural, translation_score
 from headlight.graphemes import shortened
 from headlight.slices import KINDS, Estimate, Slice, SlicedEvaluation, SlicedSentence, SliceScores
 from headlight.slices.evaluating import read_columns, require_few, score_slices
@@ -123,7 +123,8 @@ def _cell(text: str) -> str:
 
 
 def _estimate(estimate: Estimate) -> str:
-    return f"{estimate.score:.1f}" + ("" if estimate.half_width is None else f" ± {estimate.half_width:.1f}")
+    half = "" if estimate.half_width is None else f" ± {translation_score(estimate.half_width)}"
+    return f"{translation_score(estimate.score)}{half}"
 
 
 def _p_value(p: float | None) -> str:
@@ -150,4 +151,4 @@ def _sentence(sentence: SlicedSentence) -> Iterator[str]:
     yield f"\n{sentence.line:>6}  source  {printable(sentence.source)}"
     yield from (f"{'':<8}right   {printable(reference)}" for reference in sentence.references)
     for translation, chrf in zip(sentence.translations, sentence.chrf, strict=True):
-        yield f"{'':<8}{chrf:<6.1f}  {printable(translation)}"
+        yield f"{'':<8}{translation_score(chrf):<6}  {printable(translation)}"

@@ -21,7 +21,7 @@ from headlight.cli import runs as commands
 from headlight.cli.checkpoints import Verb, takes_checkpoint, takes_device, takes_split
 from headlight.corpora import fingerprint
 from headlight.corpora.corpora import SPEC_FORMS, open_split
-from headlight.formatting import error_message, percent, plural
+from headlight.formatting import error_message, percent, plural, translation_score
 from headlight.machine import retain_freed_memory
 from headlight.runs import MIN_SENTENCES, Evaluation, Evaluator
 from transformer.checkpoint.native import to_json
@@ -282,7 +282,8 @@ def _print_scores(name: str, scores: Evaluation, beam: int) -> None:
         print(f"\n{name}")
     of = plural(scores.sentences, "sentence")
     print(f"loss {scores.loss:.4f}  perplexity {scores.perplexity:.3f}  exact {percent(scores.exact, 1)} of {of}")
-    print(f"BLEU {scores.bleu:.2f}  chrF {scores.chrf:.2f}  beam {beam}  {scores.signature}")
+    bleu, chrf = translation_score(scores.bleu, 2), translation_score(scores.chrf, 2)
+    print(f"BLEU {bleu}  chrF {chrf}  beam {beam}  {scores.signature}")
     if scores.pronouns is not None:
         right, every = scores.pronouns
         share = percent(right / every, 1)

@@ -13,7 +13,7 @@ import torch
 from headlight.corpora.corpora import JsonLines
 from headlight.corpora.packed import Packed
 from headlight.evaluation import Evaluation, Evaluator
-from headlight.formatting import percent
+from headlight.formatting import percent, translation_score
 from headlight.machine import release_freed_memory
 from headlight.runs import averaging, state
 from headlight.runs.folder import VALIDATION_FILE, RunFolder
@@ -124,8 +124,8 @@ class WorkerSession:
             for part, scores in {"validation": evaluation, **evaluation.parts}.items():
                 self.writer.log(
                     f"Step {step:,}: {part} loss {scores.loss:.3f}, perplexity {scores.perplexity:.2f}, "
-                    f"BLEU {scores.bleu:.2f}, chrF {scores.chrf:.2f}, exact {percent(scores.exact, 1)} "
-                    f"of {scores.sentences:,} sentences"
+                    f"BLEU {translation_score(scores.bleu, 2)}, chrF {translation_score(scores.chrf, 2)}, "
+                    f"exact {percent(scores.exact, 1)} of {scores.sentences:,} sentences"
                 )
         score = self.processes.sum(evaluation.chrf if evaluation else 0.0)
         news = (

@@ -10,7 +10,7 @@ from typing import Any
 
 from headlight.analysis.blocks import sizes
 from headlight.analysis.weights import shapes
-from headlight.formatting import brief, file_size, in_millions, on_sentences, percent
+from headlight.formatting import file_size, in_millions, on_sentences, percent, translation_score
 from headlight.importers.health import check_health
 from headlight.runs import RunFolder
 from headlight.runs.metrics import SENTENCES_FIELD
@@ -148,7 +148,7 @@ def score_texts(card: Mapping[str, Any]) -> tuple[str, str]:
     if exact is not None and (exact > 0.9 or bleu is None or "pronouns" in scores):
         return percent(exact, 1), f"{percent(exact, 1)} exactly right{on}"
     if bleu is not None:
-        return brief(bleu), f"BLEU {bleu:.1f}{on}"
+        return translation_score(bleu), f"BLEU {translation_score(bleu)}{on}"
     return "", ""
 
 

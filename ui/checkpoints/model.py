@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from headlight.folders import COMMAND
-from headlight.formatting import file_size, on_sentences, percent, plural
+from headlight.formatting import brief, file_size, on_sentences, percent, plural, translation_score
 from headlight.runs import MIN_SENTENCES
 from transformer.checkpoint.native import CONFIG, from_json
 from transformer.files import read_json
@@ -115,7 +115,8 @@ def _scored(scores: Mapping[str, Any]) -> None:
     shares = {"exact": "exactly right", "pronouns": "pronouns understood"}
     counts = {"sentences", "pronouns_counted"}
     numbers = {n: v for n, v in scores.items() if isinstance(v, int | float) and n not in (*shares, *counts)}
-    values = [(name, f"{value:.2f}") for name, value in numbers.items()]
+    of_translations = {"BLEU", "chrF"}
+    values = [(n, translation_score(v) if n in of_translations else brief(v)) for n, v in numbers.items()]
     percentages = [
         (label, percent(scores[n], 1)) for n, label in shares.items() if isinstance(scores.get(n), int | float)
     ]

@@ -8,7 +8,7 @@ import math
 import streamlit as st
 
 from headlight.analysis.reference import Similarity, TokenRead, read_reference, similarity
-from headlight.formatting import probability_text, signed
+from headlight.formatting import probability_text, signed, translation_score
 from headlight.graphemes import right_to_left, sentence_dir, token_dir
 from headlight.language import gettext, localized, translatable
 from transformer import Translator
@@ -95,7 +95,7 @@ def _numbers(model: Translator, search: Search, read: list[TokenRead], similarit
         st.metric(gettext("Sequence log-probability of the output"), nats[1], width="content")
         st.metric(
             gettext("Sentence BLEU"),
-            localized(f"{similarity.bleu:.1f}"),
+            translation_score(similarity.bleu),
             width="content",
             help=gettext(
                 "Output against reference, 0 to 100: shared sequences of one to four words. sacreBLEU, {signature}",
@@ -104,7 +104,7 @@ def _numbers(model: Translator, search: Search, read: list[TokenRead], similarit
         )
         st.metric(
             gettext("Sentence chrF"),
-            localized(f"{similarity.chrf:.1f}"),
+            translation_score(similarity.chrf),
             width="content",
             help=gettext("Output against reference, 0 to 100: shared sequences of one to six characters (sacreBLEU)."),
         )

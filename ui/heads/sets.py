@@ -15,7 +15,7 @@ from headlight.analysis.pruning import Pruning, Score
 from headlight.analysis.pruning.checkpoint import bits_of, pruned_checkpoint
 from headlight.analysis.sites import kind_of
 from headlight.charts.spread import beside_spread
-from headlight.formatting import percent, signed
+from headlight.formatting import percent, signed, translation_score
 from headlight.glossary import term
 from headlight.importers.bundle import zip_folder
 from transformer import Translator
@@ -137,7 +137,8 @@ def _sentence(pruning: Pruning, point: int) -> str:
 
 
 def _scores(score: Score) -> str:
-    return f"{signed(score.log_prob)} nats per token, BLEU {score.bleu:.1f}, {percent(score.exact)} exactly right"
+    bleu, exact = translation_score(score.bleu), percent(score.exact)
+    return f"{signed(score.log_prob)} nats per token, BLEU {bleu}, {exact} exactly right"
 
 
 def _tables(pruning: Pruning, removed: int) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import streamlit as st
 
-from headlight.formatting import brief, duration, on_sentences, percent, plural
+from headlight.formatting import brief, duration, on_sentences, percent, plural, translation_score
 from headlight.runs import MIN_SENTENCES, Status
 from headlight.runs.metrics import SENTENCES_FIELD
 from headlight.runs.preparing import NONE_HELD_OUT_NOTE, TRAINING_SCORES_NOTE
@@ -183,8 +183,10 @@ def facts(run: Watched) -> list[dict[str, str]]:
     numbers.append(_fact("Validation loss", brief(loss) if isinstance(loss, int | float) else "–"))
     if isinstance(exact, int | float) and (not bleu or exact > 0.9):
         numbers.append(_fact("Exactly right", percent(exact, 1), on))
+    elif isinstance(bleu, int | float):
+        numbers.append(_fact("BLEU", translation_score(bleu), on))
     else:
-        numbers.append(_fact("BLEU", f"{bleu:.1f}", on) if isinstance(bleu, int | float) else _fact("BLEU", "–"))
+        numbers.append(_fact("BLEU", "–"))
     return numbers
 
 
@@ -220,7 +222,7 @@ def parts(columns: Columns) -> list[str]:
         if isinstance(exact, int | float) and exact > 0.9:
             texts.append(f"{name} {percent(exact, 1)} exactly right {on_sentences(of.get(SENTENCES_FIELD))}".rstrip())
         elif isinstance(bleu, int | float):
-            texts.append(f"{name} BLEU {bleu:.1f} {on_sentences(of.get(SENTENCES_FIELD))}".rstrip())
+            texts.append(f"{name} BLEU {translation_score(bleu)} {on_sentences(of.get(SENTENCES_FIELD))}".rstrip())
     return texts
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from headlight.formatting import duration, on_sentences, percent, plural
+from headlight.formatting import duration, on_sentences, percent, plural, translation_score
 from headlight.runs import RunFolder, Status, notes, statuses
 from headlight.runs.metrics import SENTENCES_FIELD
 from transformer.checkpoint.native import CONFIG
@@ -118,7 +118,7 @@ def score_text(score: Mapping[str, Any]) -> str:
     if isinstance(exact, float) and (not bleu or exact > 0.9):
         text = f"{percent(exact, 1)} exact"
     else:
-        text = f"BLEU {bleu:.1f}" if isinstance(bleu, int | float) else ""
+        text = f"BLEU {translation_score(bleu)}" if isinstance(bleu, int | float) else ""
     return f"{text} {on_sentences(score.get(SENTENCES_FIELD))}".strip() if text else ""
 
 

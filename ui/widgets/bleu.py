@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from headlight.analysis.reference import bleu_parts
+from headlight.formatting import translation_score
 from headlight.language import gettext, localized
 from ui.widgets.text import literal
 
@@ -41,6 +42,6 @@ def _counted(title: str, output: str, reference: str) -> None:
             "1 to 4 in a row: {shares}; factor for length {factor}; BLEU {score}.",
             shares=shares,
             factor=localized(f"{parts.brevity:.2f}"),
-            score=localized(f"{parts.score:.1f}"),
+            score=translation_score(parts.score),
         )
     )

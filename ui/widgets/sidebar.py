@@ -7,9 +7,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from headlight.formatting import in_millions, percent
+from headlight.formatting import in_millions, percent, translation_score
 from headlight.glossary import explained
-from headlight.language import gettext, localized, ngettext, translatable
+from headlight.language import gettext, ngettext, translatable
 from transformer import Translator
 from transformer.model import count_parameters
 from ui.state.models import translator
@@ -62,7 +62,7 @@ def facts(model: Translator) -> list[str]:
     if scores.get("exact", 0) > 0.9 or "pronouns" in scores:  # BLEU says little about a grammar
         lines.append(_exactly_right(percent(scores['exact'], 1), count))
     elif "BLEU" in scores:
-        lines.append(_bleu(localized(f"{scores['BLEU']:.1f}"), count))
+        lines.append(_bleu(translation_score(scores["BLEU"]), count))
     return lines
 
 
