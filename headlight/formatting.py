@@ -60,7 +60,9 @@ def percent_of(count: int, total: int) -> str:
 
 
 def probability_text(probability: float) -> str:
-    """Write a probability in hundredths, a small one in thousandths: "0.35", "0.004", "<0.001"."""
+    """Write a probability in hundredths, a small one in thousandths: "0.35", "0.004", "<0.001"; "0" for zero."""
+    if probability == 0:
+        return "0"
     if probability < 0.0005:
         return localized("<0.001")
     return localized(f"{probability:.3f}" if probability < 0.0095 else f"{probability:.2f}")

@@ -21,6 +21,7 @@ from headlight.analysis.anatomy import Walk, walk
 from headlight.analysis.network import network
 from headlight.analysis.stream import lens, stream
 from headlight.checkpoints import load_translator
+from headlight.formatting import probability_text
 from tests.browser.odd import HOSTILE, SENTENCE, WORDS, save_odd
 from tests.browser.served import open_page
 from tools.serving import wait_until_idle
@@ -224,7 +225,7 @@ def test_the_lens_tells_the_likeliest_tokens(page: Page, url: str, small: Transl
     expect(page.locator(".most .number")).to_have_text([written(share) for share in predictions.probabilities[2, 1]])
     expect(page.locator(".lens .c")).to_have_count(predictions.ids.shape[0] * predictions.ids.shape[1])
     expect(page.locator('.lens [data-row="2"][data-token="1"] small')).to_have_text(
-        f"{share:.2f}" if (share := predictions.probabilities[2, 1, 0]) >= 0.005 else "<0.01"
+        probability_text(float(predictions.probabilities[2, 1, 0]))
     )
     same = (predictions.ids[:, :, 0] == predictions.ids[-1, :, 0]).sum()
     expect(page.locator(".lens .same")).to_have_count(int(same))

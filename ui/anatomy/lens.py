@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from headlight.analysis.stream import Lens
+from headlight.formatting import probability_text
 from headlight.glossary import explained
 from transformer import Trace, Translator
 from transformer.config import ModelConfig
@@ -62,5 +63,6 @@ def _table(predictions: Lens, trace: Trace, model: Translator) -> None:
     rows = range(len(words) - 1, -1, -1)  # the whole model on top, as in the picture
     table = {"After": [lens_rows(len(words))[row] for row in rows]}
     for token, label in enumerate(number_duplicates(trace.reads.labels)):
-        table[label] = [f"{words[row][token][0]} {predictions.probabilities[row, token, 0]:.2f}" for row in rows]
+        probabilities = predictions.probabilities[:, token, 0].tolist()
+        table[label] = [f"{words[row][token][0]} {probability_text(probabilities[row])}" for row in rows]
     st.dataframe(table, hide_index=True, key="lens-table")

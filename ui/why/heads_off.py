@@ -7,7 +7,7 @@ import math
 import streamlit as st
 
 from headlight.analysis.head_changes import HeadChange, describe_changes, switched_off
-from headlight.formatting import signed
+from headlight.formatting import probability_text, signed
 from transformer import Trace
 from ui.state.view import bound
 from ui.why.view import WhyView
@@ -32,18 +32,15 @@ def draw(opened: Opened[WhyView], complete: Trace, trace: Trace, step: int) -> N
             **bound("changes", convert=tuple, step=step + 1),
         )
         if changes:
-            before, after = (float(run.log_probs[step]) for run in (complete, trace))
+            log_probs = [float(run.log_probs[step]) for run in (complete, trace)]
+            before, after = map(math.exp, log_probs)
             st.markdown(
                 f"With {describe_changes(changes)}, the probability of “{literal(trace.writes.labels[step])}” is "
-                f"**{_probability(after)}** instead of **{_probability(before)}** "
-                f"({signed(after - before, plus=True)} nats)."
+                f"**{probability_text(after)}** instead of **{probability_text(before)}** "
+                f"({signed(log_probs[1] - log_probs[0], plus=True)} nats)."
             )
 
 
 def _name(change: HeadChange) -> str:
     """Return the name of a head: "cross 3.4", or "cross 3.4 uniform" where it is changed in another way."""
     return describe_changes([change]).removesuffix(" off")
-
-
-def _probability(log_prob: float) -> str:
-    return f"{math.exp(log_prob):.3f}" if log_prob >= math.log(5e-4) else "less than 0.001"

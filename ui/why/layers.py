@@ -9,7 +9,7 @@ import streamlit as st
 
 from headlight.charts.document import Drawing
 from headlight.charts.why import bars
-from headlight.formatting import signed
+from headlight.formatting import probability_text, signed
 from headlight.glossary import explained, term
 from transformer import Trace
 from ui.why.components import TOLERANCE, Row, check, draw_picture, table
@@ -57,7 +57,7 @@ def draw_layers(opened: Opened[WhyView], trace: Trace, step: int, theme: str) ->
 
     def draw(theme: str, across: int) -> Drawing:
         chances = [(str(row["Reads"]), float(row[f"Probability of {token}"] or 0)) for row in rows]
-        return bars([(reads, chance, f"{chance:.3f}") for reads, chance in chances], theme, across=across)
+        return bars([(reads, chance, probability_text(chance)) for reads, chance in chances], theme, across=across)
 
     st.markdown(f"**Probability of “{literal(token)}”** after what was written above, per number of encoder layers")
     draw_picture(partial(draw, theme), COLUMN_PIXELS, key="why-lens")

@@ -114,6 +114,12 @@ function percent(share) {
   return gettext("{number}\u00a0%", { number: Math.round(share * 100) });
 }
 
+// Hundredths, thousandths of a small one, "0" for zero: as `probability_text` in headlight/formatting.py.
+function probabilityText(p) {
+  if (p === 0) return "0";
+  return localized(p < 0.0005 ? "<0.001" : p.toFixed(p < 0.0095 ? 3 : 2));
+}
+
 // Three decimals, or two digits of a smaller weight, written out as people write numbers.
 function weightText(value) {
   if (value === 0 || value >= 0.0005) return localized(value.toFixed(3));

@@ -6,11 +6,6 @@ function button(name, label, act) {
   return node;
 }
 
-function probabilityText(p) {
-  if (p === 0) return "0";
-  return localized(p < 0.0005 ? "<0.001" : p.toFixed(p < 0.0095 ? 3 : 2));
-}
-
 const quoted = label => gettext("\u201c{text}\u201d", { text: isolated(label) });
 
 // The layer and head that a stack has nearest to the chosen ones.

@@ -86,10 +86,10 @@ class Lens {
         "data-row": row,
         "data-token": token,
         dir: direction(word, this.rtl),
-        "aria-label": `${rows[row]}, after ${isolated(reads[token])}: ${isolated(word)}, probability ${hundredths(share)}`,
+        "aria-label": `${rows[row]}, after ${isolated(reads[token])}: ${isolated(word)}, probability ${probabilityText(share)}`,
       },
       word,
-      el("small", {}, hundredths(share)),
+      el("small", {}, probabilityText(share)),
     );
     Object.assign(node.style, { background: css(colour), color: inkOn(colour) });
     return el("td", { role: "presentation" }, node);

@@ -344,6 +344,7 @@ def test_scripts_write_shares_as_python_does(call: Call) -> None:
         ("weightText(0)", "0.000"),
         ("weightText(0.0005)", "0.001"),
         ("weightText(0.00049)", "0.00049"),
+        ("probabilityText(0)", "0"),
         ("probabilityText(0.0004)", "<0.001"),
         ("probabilityText(0.0094)", "0.009"),
         ("probabilityText(0.0095)", "0.01"),
