@@ -119,7 +119,8 @@ def _gold(options: argparse.Namespace) -> Callable[[], Iterable[GoldSentence]]:
 def table(errors: AlignmentErrors) -> Iterator[str]:
     """Yield the lines that `align` prints: each head, best first, then the chosen heads and sums."""
     left = f", {errors.left_out:,} left out" if errors.left_out else ""
-    yield f"{plural(errors.first_half + errors.second_half, 'sentence')}{left}; alignment error rates, 95 % intervals"
+    sentences = plural(errors.first_half + errors.second_half, "sentence")
+    yield f"{sentences}{left}; alignment error rates, 95\u00a0% intervals"
     yield f"\n{'head':<8}{'row that writes the word':<26}row that reads it"
     ranked = sorted(errors.heads.items(), key=lambda item: min(rate.rate for rate in item[1]))
     for head, (written, read) in ranked[:MAX_PRINTED_HEADS]:

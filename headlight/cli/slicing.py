@@ -101,7 +101,7 @@ def _table(evaluation: SlicedEvaluation, names: Sequence[str]) -> Iterator[str]:
         yield _row(scores)
     for kind, reason in evaluation.left_out.items():
         yield f"{printable(kind_title(kind))}: left out, since {printable(reason)}"
-    yield f"±: half of the 95 % interval of {RESAMPLES:,} resamples"
+    yield f"±: half of the 95\u00a0% interval of {RESAMPLES:,} resamples"
     if any(scores.is_small for scores in evaluation.slices):
         yield f"small: fewer than {MIN_INTERVAL_SENTENCES} sentences, too few for an interval"
     if len(names) == 2:

@@ -24,6 +24,7 @@ from headlight.corpora.slot_words import (
     read_slot_words,
     with_elision,
 )
+from headlight.formatting import percent
 from transformer.quoting import short
 
 _TITLES_TEXT = "mr mrs ms miss dr doctor professor m mme mlle monsieur madame herr frau fräulein doktor"
@@ -323,7 +324,7 @@ class Slots(Corpus):
     """A corpus with new names and numbers in a `share` of the pairs that contain any, the same for the same seed."""
 
     def __init__(self, corpus: Corpus, share: float, languages: tuple[str, str], seed: int = 0) -> None:
-        super().__init__(f"{corpus.name}, {share:.0%} with new names and numbers", corpus.max_characters)
+        super().__init__(f"{corpus.name}, {percent(share)} with new names and numbers", corpus.max_characters)
         self.corpus, self.share, self.seed = corpus, share, seed
         self.replacer = Replacer(read_slot_words(languages))
 

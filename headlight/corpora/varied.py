@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable, Iterator
 
 from headlight.corpora.pairs import Corpus, Pair, Rejected
+from headlight.formatting import percent
 
 SENTENCE_ENDS = ".!?…。।"
 
@@ -72,7 +73,7 @@ class Varied(Corpus):
     """
 
     def __init__(self, corpus: Corpus, share: float, seed: int = 0) -> None:
-        super().__init__(f"{corpus.name}, {share:.0%} varied", corpus.max_characters)
+        super().__init__(f"{corpus.name}, {percent(share)} varied", corpus.max_characters)
         self.corpus, self.share, self.seed = corpus, share, seed
 
     def rows(self) -> Iterator[Pair | Rejected]:

@@ -40,7 +40,7 @@ UNSUPPORTED_FIELDS = {
     "words": ("whole words", "switch Whole words off"),
     "hide": ("hidden special tokens", "show them"),
     "lines": ("the lines of other heads", "show those of the chosen head"),
-    "mass": ("another share of the lines", "set it to 90 %"),
+    "mass": ("another share of the lines", "set it to 90\u00a0%"),
     "second": ("a second sentence", "close it, or give it a picture of its own"),
     "compare": ("a second sentence", "close it, or give it a picture of its own"),
     "row": ("a token that is held", "release it with Escape"),

@@ -24,7 +24,7 @@ def test_a_row_is_judged_by_its_overlap_beside_that_of_spreading_evenly() -> Non
     assert judged["difference"] == [-30, 20, 10, 0]
     assert not judged["right"]
     judged = judge(ROW, {"answer": [6.48, 93.52, 0.0, 0.0]}, [100, 0, 0, 0])
-    assert judged["overlap"] == 6 and judged["sentence"].startswith("6 %")  # and not 6.5, which becomes 7
+    assert judged["overlap"] == 6 and judged["sentence"].startswith("6\u00a0%")  # and not 6.5, which becomes 7
 
 
 def test_a_word_is_right_where_no_other_gets_more() -> None:

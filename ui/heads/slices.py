@@ -47,8 +47,8 @@ MAX_COLUMNS = 100  # of a file, among which one can be chosen
 MAX_TEXT_COLUMNS = 160  # columns of a sentence, as wide as a Latin letter
 HELP = (
     "The sentences of the corpus by length, rare words, names, negation and pronouns. BLEU and chrF are sacreBLEU's, "
-    f"and ± is half of its 95 % interval of {RESAMPLES:,} resamples. How each slice is defined is in the documentation "
-    "of the command `evaluate`."
+    f"and ± is half of its 95\u00a0% interval of {RESAMPLES:,} resamples. How each slice is defined is in the "
+    "documentation of the command `evaluate`."
 )
 
 
@@ -209,7 +209,7 @@ def _draw(evaluation: SlicedEvaluation, names: Sequence[str]) -> None:
         on_select="rerun",
         selection_mode="single-row",
         placeholder="",
-        alt="Every slice with its number of sentences, BLEU and chrF, and half of the 95 % interval of each.",
+        alt="Every slice with its number of sentences, BLEU and chrF, and half of the 95\u00a0% interval of each.",
         column_config=_columns(two),
         height="content" if len(evaluation.slices) <= MAX_ROWS else 460,
     )
@@ -247,7 +247,7 @@ def _short_title(scores: SliceScores) -> str:
 
 def _columns(two: bool) -> dict[str, Any]:
     score = st.column_config.NumberColumn(width=60, format="%.1f")
-    half = f"Half of the 95 % interval of {RESAMPLES:,} resamples."
+    half = f"Half of the 95\u00a0% interval of {RESAMPLES:,} resamples."
     config: dict[str, Any] = {
         "Kind": st.column_config.TextColumn(width=88),
         "Slice": st.column_config.TextColumn(width=174 if two else 220),

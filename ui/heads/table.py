@@ -152,7 +152,7 @@ def _best(atlas: Atlas, measure: Measure) -> str:
     low, high = max(0.0, value - error), min(1.0, value + error)
     extreme = "Lowest" if measure.smaller_is_better else "Highest"
     where = f"{kind.capitalize()} {layer + 1}.{head + 1}"
-    return f" {extreme}: {where}, {value:.3f}, 95 % interval {low:.3f} to {high:.3f}."
+    return f" {extreme}: {where}, {value:.3f}, 95\u00a0% interval {low:.3f} to {high:.3f}."
 
 
 def _since_step(head_roles: list[Role], history: History, key: HeadIndex) -> int | None:

@@ -176,7 +176,7 @@ def _compared(opened: Opened[WhyView], origins: MeasuredOrigins, steps: int, the
 
     st.markdown("**Which measure agrees with leaving a token out?**")
     where = "this sentence" if corpus is None else f"{corpus['sentences']} test sentences of {corpus['corpus']}"
-    interval = "" if corpus is None else " (95 % interval)"
+    interval = "" if corpus is None else " (95\u00a0% interval)"
     st.caption(
         f"Bars: how far it agrees, in this sentence, with how much the token changes. Numbers: over {where}, the same"
         f"{interval} **|** signed: does it rank last what speaks against the written token?"

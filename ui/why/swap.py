@@ -174,7 +174,7 @@ def _swap(name: str, view: WhyView, trace: Trace, cause: Cause, step: int, inste
 
 def _scale(swapped: Swapped) -> MapScale:
     changes = WORDING[swapped.patching.direction].changes
-    return MapScale(1.0, ("0", f"100 % of the difference {changes}"), percent=True)
+    return MapScale(1.0, ("0", f"100\u00a0% of the difference {changes}"), percent=True)
 
 
 def _by_head(name: str, view: WhyView, swapped: Swapped, theme: str) -> list[Picture]:
@@ -324,7 +324,7 @@ def _identities(swapped: Swapped) -> None:
         + (
             f" The sentences are aligned by the tokens that both have; {len(true_only)} of the true one and "
             f"{len(swapped_only)} of the other have no partner and were left as they are, which is why everything need "
-            "not be 100 %."
+            "not be 100\u00a0%."
             if true_only or swapped_only
             else ""
         )

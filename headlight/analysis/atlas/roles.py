@@ -26,7 +26,7 @@ MIN_OBSERVATIONS = 30
 ROLE_RULE = (
     f"A head gets a role where the share of its weight, or of the words or pronouns counted, is at least one half "
     f"and at least {MIN_RATIO_TO_UNIFORM:g} times that of uniform attention. Both must hold at the lower end of the "
-    f"95 % confidence interval, over at least {MIN_OBSERVATIONS} words or pronouns in at least {MIN_OBSERVATIONS} "
+    f"95\u00a0% confidence interval, over at least {MIN_OBSERVATIONS} words or pronouns in at least {MIN_OBSERVATIONS} "
     f"sentences. For antecedents, the comparison is with the better of two simple rules on the same pronouns: the "
     f"nearest noun before the pronoun, and the first noun of the sentence. A noun is a word that a pronoun of the "
     f"grammar can stand for."

@@ -14,6 +14,7 @@ from markdown_it import MarkdownIt
 from headlight.charts.colours import theme_named, thumbnail
 from headlight.charts.document import faces, inline
 from headlight.charts.svg import HeadBlock, block_drawing
+from headlight.formatting import percent_sign
 from headlight.graphemes import right_to_left
 from headlight.language import current, gettext, localized, translatable
 from headlight.teaching.lessons.judging import Json
@@ -141,7 +142,7 @@ def _number(posed: Json, right: Json | None) -> str:
     answer = localized(f"{right['answer']:.{decimals}f}") if right else "&nbsp;"
     number = f'<span class="line">{answer}</span>'
     if posed["unit"] == "%":
-        number = gettext("{number}\u00a0%", number=number)
+        number = percent_sign(number)
     elif posed["unit"]:
         number += f" {escape(posed['unit'])}"
     ends = {name: localized(f"{posed[name]:g}") for name in ("least", "most")}

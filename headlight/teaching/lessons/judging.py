@@ -140,9 +140,9 @@ def _judge_row(posed: Posed, truth: Posed, guess: list[float]) -> Json:
     # Rounded here, so that all pages show the same numbers.
     common, even = round(overlap(guess, row)), round(overlap([100 / len(row)] * len(row), row))
     sentence = gettext(
-        "{common} % of your row lies where the head looks; shared out evenly, it would be {evenly} %.",
-        common=common,
-        evenly=even,
+        "{common} of your row lies where the head looks; shared out evenly, it would be {evenly}.",
+        common=percent(common / 100),
+        evenly=percent(even / 100),
     )
     difference = [round(guessed - its, 1) for guessed, its in zip(guess, row, strict=True)]
     return _judged(

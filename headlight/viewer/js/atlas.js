@@ -192,7 +192,7 @@ class Atlas {
   }
 
   end(measure, value) {
-    return measure.range === "" ? `${100 * value} %` : String(+value.toPrecision(2)).replace("-", "−");
+    return measure.range === "" ? percent(value) : String(+value.toPrecision(2)).replace("-", "−");
   }
 
   share(measure, value) {

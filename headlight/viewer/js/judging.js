@@ -30,10 +30,10 @@ function judgeRow(_posed, { answer: row }, guess) {
   const common = other => row.reduce((sum, share, i) => sum + Math.min(share, other[i]), 0),
     overlap = Math.round(common(guess)),
     evenly = Math.round(common(row.map(() => 100 / row.length)));
-  const sentence = gettext(
-    "{common} % of your row lies where the head looks; shared out evenly, it would be {evenly} %.",
-    { common: overlap, evenly },
-  );
+  const sentence = gettext("{common} of your row lies where the head looks; shared out evenly, it would be {evenly}.", {
+    common: percent(overlap / 100),
+    evenly: percent(evenly / 100),
+  });
   return {
     right: overlap >= SAME_ROW,
     score: overlap / 100,

@@ -308,7 +308,7 @@ function verdict(judged) {
     el(
       "div",
       { class: "share-of" },
-      bold(`${Math.round(overlap)}${NBSP}%`),
+      bold(percent(Math.round(overlap) / 100)),
       el("span", { class: "muted" }, gettext("overlap: so much of your row lies where the head looks")),
     ),
     rail,

@@ -319,7 +319,8 @@ def test_the_alignment_error_rate_is_a_column_and_its_help_has_the_interval(meas
     rate, none = columns["AER"]
     assert rate == pytest.approx(0.374, abs=0.0005) and none is None
     text = config["AER"]["help"]
-    low, high = map(float, re.findall(r"Lowest: Cross 3\.1, 0\.374, 95 % interval ([\d.]+) to ([\d.]+)\.", text)[0])
+    sentence = r"Lowest: Cross 3\.1, 0\.374, 95\u00a0% interval ([\d.]+) to ([\d.]+)\."
+    low, high = map(float, re.findall(sentence, text)[0])
     assert (low, high) == pytest.approx((0.365, 0.383), abs=0.003)
     assert not {"alignment_error", "reading_error"} & {measure.name for measure in present(measured, "cross")}
 
