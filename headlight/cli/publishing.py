@@ -7,6 +7,7 @@ from pathlib import Path
 
 from headlight.checkpoints import find
 from headlight.cli.checkpoints import CHECKPOINT_HELP, Verb
+from headlight.formatting import file_size
 from headlight.language import LANGUAGES, ORIGINAL_LANGUAGE, using
 from headlight.web.publish import single_gallery, single_page, write_folder, write_gallery
 from headlight.web.traces import load_trace, trace_page
@@ -52,9 +53,9 @@ def _publish(options: argparse.Namespace) -> None:
     else:
         page = single_page(str(find(options.model)))
     write_text(options.single, page)
-    print(f"{options.single}: {len(page.encode()) / 1e6:.1f} MB. Open it in a browser, or send it.")
+    print(f"{options.single}: {file_size(len(page.encode()))}. Open it in a browser, or send it.")
 
 
 def _print_written(folder: str, size: int) -> None:
     use = f"Put it on a web server, or try it: python -m http.server --bind 127.0.0.1 --directory {folder}"
-    print(f"{folder}: {size / 1e6:.1f} MB. {use}")
+    print(f"{folder}: {file_size(size)}. {use}")

@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from headlight.formatting import error_message
+from headlight.formatting import error_message, file_size
 from headlight.machine import threads
 from headlight.runs.folder import RunFolder
 from headlight.runs.preparing import prepare
@@ -121,7 +121,7 @@ def _outcome(folder: RunFolder, train: Callable[[], str]) -> tuple[State, str]:
             if not folder.steps():
                 shutil.rmtree(folder.data, ignore_errors=True)
             free = shutil.disk_usage(folder.path).free
-            return "out of disk", f"Nothing more can be written: {free / 1e6:,.1f} MB are free on the disk."
+            return "out of disk", f"Nothing more can be written: {file_size(free)} are free on the disk."
         if not isinstance(error, ValueError):  # a ValueError is a message for people
             traceback.print_exc()
         return "crashed", (error_message(error).strip().splitlines() or [type(error).__name__])[0][:300]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from headlight import checkpoints, folders
+from headlight.formatting import file_size
 from headlight.importers.examples import Example, examples, suggest_examples
 from headlight.language import current, gettext, ngettext, translatable, using
 from headlight.viewer.export import html_page
@@ -82,7 +83,7 @@ def single_gallery(path: str | Path) -> str:
 def _within_limit(page: str, subject: str, instead: str) -> str:
     size = len(page.encode())
     if size > MAX_FILE_BYTES:
-        raise ValueError(f"{subject} has {size / 1e6:.1f} MB, and may have {MAX_FILE_BYTES / 1e6:.0f}; {instead}.")
+        raise ValueError(f"{subject} has {file_size(size)}, and may have {file_size(MAX_FILE_BYTES)}; {instead}.")
     return page
 
 

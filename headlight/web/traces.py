@@ -11,6 +11,7 @@ import numpy as np
 from headlight.analysis.description import row_note
 from headlight.analysis.layout import Layout, descriptions, lay_out, measures, sharpest
 from headlight.analysis.measures import HeadValues
+from headlight.formatting import file_size
 from headlight.language import gettext, translatable
 from headlight.viewer.export import KindView, standalone_html
 from transformer.files import write_text
@@ -57,7 +58,7 @@ def trace_page(trace: Trace, *, title: str | None = None, selected: tuple[str, i
     if size > MAX_FILE_BYTES:
         listed = ", ".join(f"{kind} {' x '.join(map(str, trace.pattern(kind).shape))}" for kind in trace.kinds)
         raise ValueError(
-            f"The page would have {size / 1e6:.0f} MB, and may have {MAX_FILE_BYTES / 1e6:.0f} ({listed}); "
+            f"The page would have {file_size(size)}, and may have {file_size(MAX_FILE_BYTES)} ({listed}); "
             "trace a shorter sentence, or give fewer layers."
         )
     heading = title or trace.model or "Headlight"
@@ -91,8 +92,8 @@ def load_trace(path: str | Path) -> Trace:
             size = sum(entry.file_size for entry in archive.infolist())
         if size > _MAX_UNPACKED_BYTES:
             raise ValueError(
-                f"{short(path)} unpacks to {size / 1e6:.0f} MB, and a page has room for a quarter of "
-                f"{_MAX_UNPACKED_BYTES / 1e6:.0f}; trace a shorter sentence."
+                f"{short(path)} unpacks to {file_size(size)}, and a page has room for a quarter of "
+                f"{file_size(_MAX_UNPACKED_BYTES)}; trace a shorter sentence."
             )
     return Trace.load(path)
 

@@ -42,5 +42,6 @@ def test_a_single_page_reaches_no_address() -> None:
 
 def test_a_single_page_that_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(publish, "MAX_FILE_BYTES", 100_000)
-    with pytest.raises(ValueError, match=r"The page with .* has \d\.\d MB, and may have 0; publish it as a folder"):
+    message = r"The page with .* has \d\.\d MB, and may have 0\.1 MB; publish it as a folder"
+    with pytest.raises(ValueError, match=message):
         publish.single_page(MODEL)

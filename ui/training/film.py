@@ -15,7 +15,7 @@ import streamlit as st
 from headlight import checkpoints
 from headlight.analysis.layout import lay_out, sharpest
 from headlight.analysis.passes import REQUEST_BYTES
-from headlight.formatting import plural
+from headlight.formatting import file_size, plural
 from headlight.runs.folder import snapshots
 from headlight.viewer.packing import MAX_EXACT_WEIGHTS, checked, pack
 from transformer import Trace, Translator
@@ -112,11 +112,11 @@ def _require_memory(base: Checkpoint, snapshots: int, text: str, n_target: int) 
     n_source = len(Translator(base).encode(text))
     weights = config.encoder.n_layers * config.encoder.n_heads * n_source**2
     weights += config.decoder.n_layers * config.decoder.n_heads * n_target * (n_target + n_source)
-    megabytes, max_megabytes = 4e-6 * weights * snapshots, REQUEST_BYTES / 2e6
-    if megabytes > max_megabytes:
+    size, max_size = 4 * weights * snapshots, REQUEST_BYTES // 2
+    if size > max_size:
         raise ValueError(
-            f"The film of {snapshots} snapshots would hold {megabytes:,.0f} MB of attention weights for {n_source} "
-            f"source and {n_target} target tokens, and may hold {max_megabytes:,.0f} MB; choose a shorter sentence."
+            f"The film of {snapshots} snapshots would hold {file_size(size)} of attention weights for {n_source} "
+            f"source and {n_target} target tokens, and may hold {file_size(max_size)}; choose a shorter sentence."
         )
 
 
