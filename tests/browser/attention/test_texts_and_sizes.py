@@ -62,7 +62,7 @@ def test_the_pictures_keep_a_size_that_can_be_read(new_page: Callable[..., Page]
 
 PHONE: ViewportSize = {"width": 390, "height": 844}
 ZOOMED: ViewportSize = {"width": 853, "height": 480}  # 1280 x 720 at 150 %
-UNUSUAL = "Zxcvb qwerty photosynthesis blockchain."
+UNUSUAL = "The mitochondria produce adenosine triphosphate."
 
 
 @pytest.mark.parametrize("text", ["", f"?text={quote(UNUSUAL)}"])
