@@ -7,7 +7,7 @@ import math
 import streamlit as st
 
 from headlight.analysis.head_changes import HeadChange, describe_changes, switched_off
-from headlight.formatting import probability_text, signed
+from headlight.formatting import signed, three_digits
 from transformer import Trace
 from ui.state.view import bound
 from ui.why.view import WhyView
@@ -36,7 +36,7 @@ def draw(opened: Opened[WhyView], complete: Trace, trace: Trace, step: int) -> N
             before, after = map(math.exp, log_probs)
             st.markdown(
                 f"With {describe_changes(changes)}, the probability of “{literal(trace.writes.labels[step])}” is "
-                f"**{probability_text(after)}** instead of **{probability_text(before)}** "
+                f"**{three_digits(after)}** instead of **{three_digits(before)}** "
                 f"({signed(log_probs[1] - log_probs[0], plus=True)} nats)."
             )
 

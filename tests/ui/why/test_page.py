@@ -22,7 +22,7 @@ from headlight.analysis.sites import by_kind
 from headlight.analysis.why.activation_patching import Direction
 from headlight.charts.why import bars
 from headlight.checkpoints import load_translator
-from headlight.formatting import percent, probability_text, signed
+from headlight.formatting import percent, signed, three_digits
 from tests.small import TEXTS, small_checkpoint, small_t5_checkpoint
 from tests.ui.pages import open_page, page_at, save_small, texts
 from transformer import Trace, Translator
@@ -237,7 +237,7 @@ def test_with_heads_off_the_page_says_what_it_says_of_a_pruned_model(model: Tran
     assert min(after, before) > np.log(5e-4)
     assert (
         f"With cross 1.2 and encoder 2.4 off, the probability of “{literal(trace.writes.labels[2])}” is "
-        f"**{probability_text(np.exp(after))}** instead of **{probability_text(np.exp(before))}** "
+        f"**{three_digits(np.exp(after))}** instead of **{three_digits(np.exp(before))}** "
         f"({signed(after - before, plus=True)} nats)."
     ) in texts(here)
     assert "instead of" not in texts(there)
