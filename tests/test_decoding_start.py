@@ -9,7 +9,7 @@ from headlight.analysis.resampling import Resampler
 from headlight.analysis.search_tree import grow
 from tests.small import TEXTS, small_checkpoint
 from transformer import Transformer, Translator
-from transformer.decoding import beam, finish, given, greedy, sample
+from transformer.decoding import beam, finish, forced, greedy, sample
 
 PAD, EOS = 0, 3
 START = (7, 9)
@@ -72,7 +72,7 @@ def test_a_prefix_includes_the_start_and_may_differ_from_it() -> None:
     other = finish(greedy(model, SRC, prefix=[8]))  # another language, say: the rest of the start follows
     assert all(h[0].ids[:2] == (8, START[1]) for h in other)
     written = [[*START, 11, EOS], [8, 5, EOS]]
-    assert [list(h[0].ids) for h in finish(given(model, SRC, written))] == written
+    assert [list(h[0].ids) for h in finish(forced(model, SRC, written))] == written
 
 
 def test_a_start_that_is_never_written_freely_may_be_forced_again() -> None:

@@ -41,8 +41,8 @@ def test_joined_maps_are_the_maps_side_by_side(
 
     same(joined(x), expected)
     same(joined.relu(x), F.relu(expected))
-    same(joined.onto(x, other), other + expected)
-    assert joined.onto(x, other).dtype == torch.float32
+    same(joined.plus(x, other), other + expected)
+    assert joined.plus(x, other).dtype == torch.float32
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
@@ -61,12 +61,12 @@ def test_weights_in_place_give_the_maps_side_by_side(
     expected = torch.cat([F.linear(x, each.weight.float(), each.bias) for each in maps], -1)
     shared = WeightSharingLinear(*maps)
     assert all(w.untyped_storage().data_ptr() in {m.weight.untyped_storage().data_ptr() for m in maps}
-               for w, _ in shared.maps)  # fmt: skip
+               for w, _ in shared.parts)  # fmt: skip
     near = 2e-2 if dtype != torch.float32 and not shared.converts else 1e-6
     for result, due in (
         (shared(x), expected),
         (shared.relu(x), F.relu(expected)),
-        (shared.onto(x, other), other + expected),
+        (shared.plus(x, other), other + expected),
     ):
         torch.testing.assert_close(result.float(), due, atol=near, rtol=near)
 

@@ -24,7 +24,7 @@ from tests.small import small_checkpoint, small_translator
 from transformer import ModelConfig, StackConfig, Trace, Transformer, Translator
 from transformer.batches import collate
 from transformer.config import Masked
-from transformer.decoding import DecodeStep, beam, finish, given, greedy, recorded, rows_of, sample
+from transformer.decoding import DecodeStep, beam, finish, forced, greedy, recorded, rows_of, sample
 from transformer.inference.prepared import Prepared
 from transformer.masks import describe_missing_masks
 from transformer.taps import Ablate, Inputs, Recorder, Site, Tap, chain
@@ -98,7 +98,7 @@ DECODES: dict[str, Callable[..., list[DecodeStep]]] = {
     "greedy": lambda model, **more: list(greedy(model, SRC, max_length=9, record=True, **more)),
     "beam": lambda model, **more: list(beam(model, SRC, 3, max_length=9, record=True, **more)),
     "sample": lambda model, **more: list(sample(model, SRC, seed=1, max_length=9, record=True, **more)),
-    "given": lambda model, **more: list(given(model, SRC, [4, 5, 6, 9, 10, EOS], record=True, **more)),
+    "forced": lambda model, **more: list(forced(model, SRC, [4, 5, 6, 9, 10, EOS], record=True, **more)),
 }
 HEAD = Ablate(Site("decoder", 0, "self"), 2)
 

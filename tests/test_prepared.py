@@ -180,7 +180,7 @@ def test_a_short_sentence_folded_into_its_maps_is_looked_at_as_by_the_plain_modu
         for site, (pattern,) in (tap if isinstance(tap, Recorder) else {}).items():
             close(pattern, whole[site][0][:, :, -1:])
     assert all(len(patterns) == 1 for patterns in seen.values()) and len(seen) == 2 * (last + 1)
-    assert sorted(cache.folded) == list(range(model.config.decoder.n_layers))
+    assert sorted(cache.absorbed) == list(range(model.config.decoder.n_layers))
 
 
 def test_a_long_sentence_is_not_folded() -> None:
@@ -188,9 +188,9 @@ def test_a_long_sentence_is_not_folded() -> None:
     d_head = model.config.d_model // model.config.decoder.n_heads
     for length in (d_head, d_head + 1):
         cache = Prepared(model).read(torch.full((1, length), 5))
-        assert cache.folds == (length == d_head)
-    assert not Prepared(model).read(torch.full((2, 3), 5)).folds
-    assert not Prepared(model).read(torch.tensor([[5, model.config.eos_id, model.config.pad_id]])).folds
+        assert cache.absorbs == (length == d_head)
+    assert not Prepared(model).read(torch.full((2, 3), 5)).absorbs
+    assert not Prepared(model).read(torch.tensor([[5, model.config.eos_id, model.config.pad_id]])).absorbs
 
 
 def searched_by_hand(model: Transformer, src: Tensor, bound: int, tap: Tap | None) -> list[int]:

@@ -53,7 +53,7 @@ def test_matrices_lie_in_the_mapped_file_in_their_type(make: Any, dtype: torch.d
     assert all(torch.equal(p.data, stored[name]) for name, p in model.named_parameters())
     shared = Translator(checkpoints.load(folder)).prepared.output
     assert isinstance(shared, WeightSharingLinear)
-    assert shared.maps[0][0].dtype == dtype
+    assert shared.parts[0][0].dtype == dtype
 
 
 @pytest.mark.usefixtures("large")

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import sacrebleu
 import torch
 
-from transformer.decoding import given
+from transformer.decoding import forced
 from transformer.inference.prepared import Prepared
 from transformer.model import Transformer
 
@@ -42,7 +42,7 @@ def read_reference(model: Transformer | Prepared, src_ids: Sequence[int], tgt_id
     cannot read.
     """
     tokens = []
-    for step, token in zip(given(model, torch.tensor([src_ids]), tgt_ids), tgt_ids, strict=True):
+    for step, token in zip(forced(model, torch.tensor([src_ids]), tgt_ids), tgt_ids, strict=True):
         log_probs = step.log_probs[0]
         best = int(log_probs.argmax())
         rank = 1 + int((log_probs > log_probs[token]).sum())

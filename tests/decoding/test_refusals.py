@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tests.decoding_by_hand import EOS, PAD, SOS, network
-from transformer.decoding import beam, diverse_beam, finish, given, greedy, sample
+from transformer.decoding import beam, diverse_beam, finish, forced, greedy, sample
 from transformer.decoding.strategies import Decoding, parameters
 from transformer.taps import Scale, Site
 
@@ -36,8 +36,8 @@ from transformer.taps import Scale, Site
         (greedy, {"prefix": [5, PAD]}, "leave them out"),
         (greedy, {"prefix": [EOS, 5]}, "goes on after"),
         (greedy, {"prefix": [[5], [5]]}, "2 targets for 6 sources"),
-        (given, {"target": [[5]] * 5 + [[]]}, "target is empty"),
-        (given, {"target": [5] * 41}, "at most 40"),
+        (forced, {"target": [[5]] * 5 + [[]]}, "target is empty"),
+        (forced, {"target": [5] * 41}, "at most 40"),
     ],
 )
 def test_a_wrong_argument_is_refused_at_the_call(model, src, decode, options, message):

@@ -26,7 +26,7 @@ from tests.decoding_by_hand import (
     read,
     same,
 )
-from transformer.decoding import Fate, beam, finish, given, greedy, rows_of, sample
+from transformer.decoding import Fate, beam, finish, forced, greedy, rows_of, sample
 from transformer.model import Transformer
 
 pytestmark = pytest.mark.device
@@ -249,7 +249,7 @@ def test_a_prefix_may_be_a_list_for_all_or_a_padded_tensor(model, src):
 
 def test_a_given_target_has_the_log_probabilities_of_a_full_pass(model, src):
     targets = [[5, EOS], [4, 4, 4, 4], [EOS], [9, 8, 7, EOS], [1, 5], [6]]
-    steps = list(given(model, src, targets))
+    steps = list(forced(model, src, targets))
     decoded = finish(steps)
     for row, (only,) in enumerate(decoded):
         assert list(only.ids) == targets[row] and only.finished == (targets[row][-1] == EOS)

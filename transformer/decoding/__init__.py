@@ -1,4 +1,4 @@
-"""Decoding is a generator: `greedy`, `beam`, `diverse_beam`, `sample` and `given` yield a `DecodeStep` for each token.
+"""Decoding is a generator: `greedy`, `beam`, `diverse_beam`, `sample` and `forced` yield a `DecodeStep` for each token.
 
     for step in beam(model, src, size=5): ...          # watch it write
     best = finish(beam(model, src, size=5))[0][0].ids  # or take what it wrote
@@ -30,9 +30,9 @@ from transformer.decoding.choosers import tempered
 from transformer.decoding.diverse_beam import diverse_beam
 from transformer.decoding.search import allowed
 from transformer.decoding.step import DecodeStep, Fate, Hypothesis, finish, recorded, rows_of
-from transformer.decoding.strategies import STRATEGIES, Decoding, beam, given, greedy, sample
+from transformer.decoding.strategies import STRATEGIES, Decoding, beam, forced, greedy, sample
 
 __all__ = [
     "STRATEGIES", "DecodeStep", "Decoding", "Fate", "Hypothesis", "allowed", "beam", "diverse_beam", "finish",
-    "given", "greedy", "recorded", "rows_of", "sample", "tempered",
+    "forced", "greedy", "recorded", "rows_of", "sample", "tempered",
 ]  # fmt: skip

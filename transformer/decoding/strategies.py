@@ -74,7 +74,7 @@ def sample(
     return decode(model, src, chooser, options)
 
 
-def given(model: Transformer | Prepared, src: Tensor, target: Ids, **options: Unpack[Options]) -> Iterator[DecodeStep]:
+def forced(model: Transformer | Prepared, src: Tensor, target: Ids, **options: Unpack[Options]) -> Iterator[DecodeStep]:
     """Return the steps in which the model would write `target`, which has the form of a prefix and ends in [EOS]."""
     return decode(model, src, Greedy, {**options, "prefix": target}, whole=True)
 

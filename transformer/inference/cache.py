@@ -58,15 +58,15 @@ class KeyValueCache:
     """Keys and values of self-attention, which grow by a token per step, and of cross-attention, which are fixed.
 
     `source` holds keys and values [A, H, K, D] per layer; `visible` [A, 1, 1, K] is False at padding, or None where
-    there is no padding. `rows` is None as long as each sentence has one row. `folded` holds, by layer, the folded
-    cross-attention of a single sentence.
+    there is no padding. `rows` is None as long as each sentence has one row. `absorbed` holds, by layer, the
+    cross-attention of a single sentence with absorbed projections.
     """
 
     def __init__(self, source: list[KeysValues], visible: Tensor | None):
         self.length = 0  # target tokens held
         self.source, self.visible = source, visible
-        self.folds = visible is None and is_foldable(source[0][0])
-        self.folded: dict[int, Folded] = {}
+        self.absorbs = visible is None and absorption_pays(source[0][0])
+        self.absorbed: dict[int, AbsorbedAttention] = {}
         self.rows: Rows | None = None
         self._own: dict[int, Tensor] = {}  # [2, N, H, capacity, D] per layer
         self._spare: Tensor | None = None  # the buffer that `select` freed last, reused since allocating is slower
@@ -110,12 +110,12 @@ class KeyValueCache:
         self.rows = None if len(sentences) == len(sentence) else Rows(sentence, counts)
 
 
-def is_foldable(k: Tensor) -> bool:
+def absorption_pays(k: Tensor) -> bool:
     """Return whether absorbing the keys [B, H, S, D] pays: for one sentence with S <= D, so that no matrix grows."""
     return len(k) == 1 and k.size(2) <= k.size(3)
 
 
-class Folded:
+class AbsorbedAttention:
     """Cross-attention for decoding one sentence, with its keys and values absorbed into the projections around them.
 
     A head's scores (x Wq + bq) kᵀ equal x (Wq kᵀ) + bq kᵀ, and its output p v Wo equals p (v Wo). The products in
@@ -137,9 +137,9 @@ class Folded:
         if output.bias is not None:
             self.values += output.bias / n_heads  # a head's weights sum to 1
 
-    def __call__(self, x: Tensor, onto: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the pattern [N, H, 1, S] of `x` [N, 1, d_model], and the attention's output added to `onto`."""
+    def __call__(self, x: Tensor, residual: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the pattern [N, H, 1, S] of `x` [N, 1, d_model], and the attention's output added to `residual`."""
         scores = torch.addmm(self.bias, x[:, 0], self.keys)
         pattern = scores.view(len(x), self.shape[0], 1, self.shape[1])
         torch.softmax(pattern, -1, out=pattern)
-        return pattern, torch.addmm(onto[:, 0], scores, self.values)[:, None]
+        return pattern, torch.addmm(residual[:, 0], scores, self.values)[:, None]

@@ -43,9 +43,9 @@ def operators() -> Operators | None:
 class PackedLinear:
     """One or several linear layers with the same input; their outputs are concatenated."""
 
-    def __init__(self, *maps: nn.Linear):
-        self.weight = torch.cat([m.weight.detach() for m in maps])
-        biases = [m.bias.detach() for m in maps if m.bias is not None]
+    def __init__(self, *layers: nn.Linear):
+        self.weight = torch.cat([m.weight.detach() for m in layers])
+        biases = [m.bias.detach() for m in layers if m.bias is not None]
         self.bias = torch.cat(biases).to(self.weight.dtype) if biases else None
         self.dtype, self.operators = self.weight.dtype, operators_for(self.weight)
         if self.operators is not None:
@@ -57,7 +57,7 @@ class PackedLinear:
             return F.linear(x, self.weight, self.bias)
         return self.operators.product(x, self.weight, self.bias, "none", [], "")
 
-    def onto(self, x: Tensor, other: Tensor) -> Tensor:
+    def plus(self, x: Tensor, other: Tensor) -> Tensor:
         """Return the output plus `other` [..., outputs], in float32."""
         if self.operators is not None and self.dtype == torch.float32:
             return self.operators.sum(x, other, self.weight, self.bias, "add")
@@ -77,11 +77,11 @@ class WeightSharingLinear(PackedLinear):
     third slower for 32. Half precision is converted to float32 the same way where the CPU has no fast product for it.
     """
 
-    def __init__(self, *maps: nn.Linear):
-        weight = maps[0].weight.detach()
+    def __init__(self, *layers: nn.Linear):
+        weight = layers[0].weight.detach()
         self.dtype, self.operators = weight.dtype, operators_for(weight)
         self.converts = weight.device.type == "cpu" and self.operators is None and self.dtype != torch.float32
-        self.maps = [part for linear in maps for part in self._parts(linear)]
+        self.parts = [part for linear in layers for part in self._parts(linear)]
 
     def _parts(self, linear: nn.Linear) -> list[tuple[Tensor, Tensor | None]]:
         """Return views of the weight, `_NUMBERS_PER_PART` at a time, each with its slice of the bias."""
@@ -93,15 +93,15 @@ class WeightSharingLinear(PackedLinear):
 
     def __call__(self, x: Tensor) -> Tensor:
         x = x if self.converts else x.to(self.dtype)
-        if len(self.maps) == 1:
-            return self._product(x, *self.maps[0])
-        sizes = [len(weight) for weight, _ in self.maps]
+        if len(self.parts) == 1:
+            return self._product(x, *self.parts[0])
+        sizes = [len(weight) for weight, _ in self.parts]
         whole = x.new_empty(*x.shape[:-1], sum(sizes))  # written in place: concatenating would take twice the memory
-        for part, (weight, bias) in zip(whole.split(sizes, -1), self.maps, strict=True):
+        for part, (weight, bias) in zip(whole.split(sizes, -1), self.parts, strict=True):
             part.copy_(self._product(x, weight, bias))
         return whole
 
-    def onto(self, x: Tensor, other: Tensor) -> Tensor:
+    def plus(self, x: Tensor, other: Tensor) -> Tensor:
         return other + self(x)
 
     def relu(self, x: Tensor) -> Tensor:

@@ -20,14 +20,14 @@ from torch.nn import functional as F
 
 from transformer.attention import MultiHeadAttention, attend
 from transformer.config import LARGE_PARAMETERS
-from transformer.inference.cache import Folded, KeysValues, KeyValueCache
+from transformer.inference.cache import AbsorbedAttention, KeysValues, KeyValueCache
 from transformer.inference.linear import PackedLinear, WeightSharingLinear, operators_for
 from transformer.layers import DecoderLayer, EncoderLayer, FeedForward, Residual
 from transformer.masks import source_mask, target_mask
 from transformer.model import Decoder, Encoder, Transformer
 from transformer.taps import Observer, Tap, reads_whole_pass, select_heads, with_pruned
 
-Maps = type[PackedLinear]
+LinearClass = type[PackedLinear]
 
 
 class Prepared:
@@ -47,10 +47,10 @@ class Prepared:
             weight = model.output.weight
             slow = weight.device.type == "cpu" and operators_for(weight) is None and weight.dtype != torch.float32
             shares = slow or sum(p.numel() for p in model.parameters()) > LARGE_PARAMETERS
-        maps = WeightSharingLinear if shares else PackedLinear
-        self.encoder = PreparedEncoder(model.encoder, maps)
-        self.decoder = PreparedDecoder(model.decoder, maps)
-        self.output = maps(model.output)
+        linear = WeightSharingLinear if shares else PackedLinear
+        self.encoder = PreparedEncoder(model.encoder, linear)
+        self.decoder = PreparedDecoder(model.decoder, linear)
+        self.output = linear(model.output)
 
     @torch.inference_mode()
     def __call__(self, src: Tensor, tgt: Tensor, tap: Tap | None = None) -> Tensor:
@@ -92,11 +92,11 @@ class Prepared:
 
 
 class PreparedEncoder:
-    def __init__(self, plain: Encoder, maps: Maps):
-        self.embedding, self.norm = plain.embedding, Norm(plain.norm, maps)
+    def __init__(self, plain: Encoder, linear: LinearClass):
+        self.embedding, self.norm = plain.embedding, Norm(plain.norm, linear)
         layers = children_of_type(EncoderLayer, plain.layers)
-        self.layers = [PreparedEncoderLayer(layer, maps) for layer in layers]
-        self.position_biases = position_biases([layer.attention for layer in layers], maps)
+        self.layers = [PreparedEncoderLayer(layer, linear) for layer in layers]
+        self.position_biases = position_biases([layer.attention for layer in layers], linear)
 
     def __call__(self, src: Tensor, mask: Tensor | None, tap: Tap | None) -> Tensor:
         x = self.embedding(src).float()
@@ -107,11 +107,11 @@ class PreparedEncoder:
 
 
 class PreparedDecoder:
-    def __init__(self, plain: Decoder, maps: Maps):
-        self.embedding, self.norm = plain.embedding, Norm(plain.norm, maps)
+    def __init__(self, plain: Decoder, linear: LinearClass):
+        self.embedding, self.norm = plain.embedding, Norm(plain.norm, linear)
         layers = children_of_type(DecoderLayer, plain.layers)
-        self.layers = [PreparedDecoderLayer(layer, maps) for layer in layers]
-        self.position_biases = position_biases([layer.self_attention for layer in layers], maps)
+        self.layers = [PreparedDecoderLayer(layer, linear) for layer in layers]
+        self.position_biases = position_biases([layer.self_attention for layer in layers], linear)
 
     def __call__(self, tgt: Tensor, mask: Tensor | None, cache: KeyValueCache, tap: Tap | None) -> Tensor:
         """Return the hidden states [N, T, d_model] of `tgt` [N, T], which continues the tokens in `cache`."""
@@ -124,36 +124,36 @@ class PreparedDecoder:
 
 
 class PreparedEncoderLayer:
-    def __init__(self, plain: EncoderLayer, maps: Maps):
-        self.attention = SelfAttention(plain.attention, maps)
-        self.feed_forward = PreparedFeedForward(plain.feed_forward, maps)
-        self.residuals = [PreparedResidual(residual, maps) for residual in children_of_type(Residual, plain.residuals)]
+    def __init__(self, plain: EncoderLayer, linear: LinearClass):
+        self.attention = SelfAttention(plain.attention, linear)
+        self.feed_forward = PreparedFeedForward(plain.feed_forward, linear)
+        self.residuals = [PreparedResidual(each, linear) for each in children_of_type(Residual, plain.residuals)]
 
     def __call__(self, x: Tensor, mask: Tensor | None, bias: Tensor | None, tap: Tap | None) -> Tensor:
         around_attention, around_feed_forward = self.residuals
-        x = around_attention(x, lambda h, onto: self.attention(h, onto, mask, bias, tap))
+        x = around_attention(x, lambda h, residual: self.attention(h, residual, mask, bias, tap))
         return around_feed_forward(x, self.feed_forward)
 
 
 class PreparedDecoderLayer:
-    def __init__(self, plain: DecoderLayer, maps: Maps):
-        self.self_attention = SelfAttention(plain.self_attention, maps)
-        self.cross_attention = CrossAttention(plain.cross_attention, maps)
-        self.feed_forward = PreparedFeedForward(plain.feed_forward, maps)
-        self.residuals = [PreparedResidual(residual, maps) for residual in children_of_type(Residual, plain.residuals)]
+    def __init__(self, plain: DecoderLayer, linear: LinearClass):
+        self.self_attention = SelfAttention(plain.self_attention, linear)
+        self.cross_attention = CrossAttention(plain.cross_attention, linear)
+        self.feed_forward = PreparedFeedForward(plain.feed_forward, linear)
+        self.residuals = [PreparedResidual(each, linear) for each in children_of_type(Residual, plain.residuals)]
 
     def __call__(
         self, x: Tensor, mask: Tensor | None, bias: Tensor | None, cache: KeyValueCache, tap: Tap | None
     ) -> Tensor:
         around_self, around_cross, around_feed_forward = self.residuals
-        x = around_self(x, lambda h, onto: self.self_attention(h, onto, mask, bias, tap, cache))
-        x = around_cross(x, lambda h, onto: self.cross_attention(h, onto, cache, tap))
+        x = around_self(x, lambda h, residual: self.self_attention(h, residual, mask, bias, tap, cache))
+        x = around_cross(x, lambda h, residual: self.cross_attention(h, residual, cache, tap))
         return around_feed_forward(x, self.feed_forward)
 
 
 class PreparedResidual:
-    def __init__(self, plain: Residual, maps: Maps):
-        self.norm, self.norm_first, self.shortcut = Norm(plain.norm, maps), plain.norm_first, plain.shortcut
+    def __init__(self, plain: Residual, linear: LinearClass):
+        self.norm, self.norm_first, self.shortcut = Norm(plain.norm, linear), plain.norm_first, plain.shortcut
 
     def __call__(self, x: Tensor, sublayer: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
         """Apply `sublayer(x, residual)`, which returns its output plus the residual, fused into its last product."""
@@ -163,13 +163,13 @@ class PreparedResidual:
 
 
 class PreparedFeedForward:
-    def __init__(self, plain: FeedForward, maps: Maps):
-        self.inner, self.outer, self.activation = maps(plain.inner), maps(plain.outer), plain.activation
-        self.gate = None if plain.gate is None else maps(plain.gate)
+    def __init__(self, plain: FeedForward, linear: LinearClass):
+        self.inner, self.outer, self.activation = linear(plain.inner), linear(plain.outer), plain.activation
+        self.gate = None if plain.gate is None else linear(plain.gate)
 
-    def __call__(self, x: Tensor, onto: Tensor) -> Tensor:
+    def __call__(self, x: Tensor, residual: Tensor) -> Tensor:
         active = self.inner.relu(x) if self.activation is F.relu else self.activation(self.inner(x))
-        return self.outer.onto(active if self.gate is None else active * self.gate(x), onto)
+        return self.outer.plus(active if self.gate is None else active * self.gate(x), residual)
 
 
 M = TypeVar("M", bound=nn.Module)
@@ -183,86 +183,88 @@ def children_of_type(kind: type[M], modules: nn.Module) -> list[M]:
 class PreparedAttention:
     """Splitting and joining of heads, shared by self-attention and cross-attention."""
 
-    def __init__(self, plain: MultiHeadAttention, maps: Maps):
+    def __init__(self, plain: MultiHeadAttention, linear: LinearClass):
         self.site, self.n_heads, self.scale = plain.site, plain.n_heads, plain.scale
         self.remaining, self.d_head = plain.remaining, plain.d_head
-        self.output = maps(plain.output)
+        self.output = linear(plain.output)
 
-    def split(self, x: Tensor, maps: int) -> Tensor:
-        """[N, Q, maps * H * D] -> [maps, N, H, Q, D]."""
-        return x.float().view(*x.shape[:2], maps, len(self.remaining), self.d_head).permute(2, 0, 3, 1, 4)
+    def split(self, x: Tensor, projections: int) -> Tensor:
+        """[N, Q, projections * H * D] -> [projections, N, H, Q, D]."""
+        return x.float().view(*x.shape[:2], projections, len(self.remaining), self.d_head).permute(2, 0, 3, 1, 4)
 
     def wrap_tap(self, tap: Tap | None) -> Tap | None:
         """Wrap `tap` so that it sees all heads, including pruned ones."""
         return with_pruned(tap, self.remaining, self.n_heads)
 
-    def join(self, heads: Tensor, onto: Tensor) -> Tensor:
-        """Project the heads [N, H, Q, D] to [N, Q, d_model] and add `onto`."""
-        return self.output.onto(heads.transpose(1, 2).flatten(-2), onto)
+    def join(self, heads: Tensor, residual: Tensor) -> Tensor:
+        """Project the heads [N, H, Q, D] to [N, Q, d_model] and add `residual`."""
+        return self.output.plus(heads.transpose(1, 2).flatten(-2), residual)
 
 
 class SelfAttention(PreparedAttention):
-    def __init__(self, plain: MultiHeadAttention, maps: Maps):
-        super().__init__(plain, maps)
-        self.query_key_value = maps(plain.query, plain.key, plain.value)
+    def __init__(self, plain: MultiHeadAttention, linear: LinearClass):
+        super().__init__(plain, linear)
+        self.query_key_value = linear(plain.query, plain.key, plain.value)
 
     def __call__(
         self,
         x: Tensor,
-        onto: Tensor,
+        residual: Tensor,
         mask: Tensor | None,
         bias: Tensor | None,
         tap: Tap | None,
         cache: KeyValueCache | None = None,
     ) -> Tensor:
-        """Attend from `x` [N, Q, d_model] to itself and to the cached tokens, and add `onto`."""
+        """Attend from `x` [N, Q, d_model] to itself and to the cached tokens, and add `residual`."""
         split = self.split(self.query_key_value(x), 3)
         k, v = (split[1:] if cache is None else cache.grow(self.site.layer, split[1:])).unbind()
         q = split[0]
         bias = None if bias is None else select_heads(self.remaining, bias)
-        return self.join(attend(q, k, v, mask, self.site, self.wrap_tap(tap), self.scale, bias), onto)
+        return self.join(attend(q, k, v, mask, self.site, self.wrap_tap(tap), self.scale, bias), residual)
 
 
 class CrossAttention(PreparedAttention):
-    def __init__(self, plain: MultiHeadAttention, maps: Maps):
-        super().__init__(plain, maps)
+    def __init__(self, plain: MultiHeadAttention, linear: LinearClass):
+        super().__init__(plain, linear)
         self.unpacked = plain.query, plain.output
-        if maps is PackedLinear:  # `PackedLinear` copies the weights, so copy these too
+        if linear is PackedLinear:  # `PackedLinear` copies the weights, so copy these too
             self.unpacked = copy.deepcopy(self.unpacked)
-        self.query, self.key_value = maps(plain.query), maps(plain.key, plain.value)
+        self.query, self.key_value = linear(plain.query), linear(plain.key, plain.value)
 
     def source(self, memory: Tensor) -> KeysValues:
         """Project `memory` [B, S, d_model] to keys and values, each [B, H, S, D]."""
         k, v = self.split(self.key_value(memory), 2).contiguous().unbind()
         return k, v
 
-    def __call__(self, x: Tensor, onto: Tensor, cache: KeyValueCache, tap: Tap | None) -> Tensor:
+    def __call__(self, x: Tensor, residual: Tensor, cache: KeyValueCache, tap: Tap | None) -> Tensor:
         (k, v), mask, rows = cache.source[self.site.layer], cache.visible, cache.rows
         tap = self.wrap_tap(tap)
         observer = tap if isinstance(tap, Observer) else None
         changing = tap is not observer
-        if cache.folds and x.size(1) == 1 and not changing and self.remaining:
-            return self.look_folded(x, onto, cache, observer)
+        if cache.absorbs and x.size(1) == 1 and not changing and self.remaining:
+            return self.attend_absorbed(x, residual, cache, observer)
         if rows is None:
-            return self.look(x, onto, k, v, mask, tap)
+            return self.attend_to(x, residual, k, v, mask, tap)
         if changing or x.size(1) > 1:  # a tap that changes patterns expects one per row
             mask = None if mask is None else mask[rows.sentence]
-            return self.look(x, onto, k[rows.sentence], v[rows.sentence], mask, tap)
+            return self.attend_to(x, residual, k[rows.sentence], v[rows.sentence], mask, tap)
         # One matrix product for all rows of a sentence.
         by_row = None if observer is None else rows.by_row(observer)
-        return rows.ungroup(self.look(rows.group(x), rows.group(onto), k, v, mask, by_row))[:, None]
+        return rows.ungroup(self.attend_to(rows.group(x), rows.group(residual), k, v, mask, by_row))[:, None]
 
-    def look(self, x: Tensor, onto: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, tap: Tap | None) -> Tensor:
-        """Attend from `x` [B, Q, d_model] to `k` and `v` [B, H, K, D], and add `onto`."""
+    def attend_to(
+        self, x: Tensor, residual: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, tap: Tap | None
+    ) -> Tensor:
+        """Attend from `x` [B, Q, d_model] to `k` and `v` [B, H, K, D], and add `residual`."""
         q = self.split(self.query(x), 1)[0]
-        return self.join(attend(q, k, v, mask, self.site, tap, self.scale), onto)
+        return self.join(attend(q, k, v, mask, self.site, tap, self.scale), residual)
 
-    def look_folded(self, x: Tensor, onto: Tensor, cache: KeyValueCache, observer: Observer | None) -> Tensor:
-        """Attend as `look` does with absorbed projections, for the newest token of a single sentence's hypotheses."""
+    def attend_absorbed(self, x: Tensor, residual: Tensor, cache: KeyValueCache, observer: Observer | None) -> Tensor:
+        """Do as `attend_to`, with absorbed projections, for the newest token of a single sentence's hypotheses."""
         layer = self.site.layer
-        if layer not in cache.folded:
-            cache.folded[layer] = Folded(*self.unpacked, *cache.source[layer], self.scale)
-        pattern, output = cache.folded[layer](x, onto)
+        if layer not in cache.absorbed:
+            cache.absorbed[layer] = AbsorbedAttention(*self.unpacked, *cache.source[layer], self.scale)
+        pattern, output = cache.absorbed[layer](x, residual)
         if observer is not None:
             observer.see(self.site, pattern)
         return output
@@ -271,8 +273,8 @@ class CrossAttention(PreparedAttention):
 class Norm:
     """A norm called without its module: for a single token, the module call costs as much as the norm itself."""
 
-    def __init__(self, plain: nn.Module, maps: Maps):
-        self.plain = _with(plain, maps)
+    def __init__(self, plain: nn.Module, linear: LinearClass):
+        self.plain = _with(plain, linear)
         self.of_layer: tuple[Any, ...] | None = None
         if isinstance(self.plain, nn.LayerNorm):
             self.of_layer = self.plain.normalized_shape, self.plain.weight, self.plain.bias, self.plain.eps
@@ -282,10 +284,12 @@ class Norm:
         return normed
 
 
-def position_biases(attentions: list[MultiHeadAttention], maps: Maps) -> Callable[[int, int], list[Tensor | None]]:
+def position_biases(
+    attentions: list[MultiHeadAttention], linear: LinearClass
+) -> Callable[[int, int], list[Tensor | None]]:
     """Return each layer's position bias as a function of (queries, keys); what layers share is computed once."""
     of_layer = [attention.position_bias for attention in attentions]
-    own = {bias: _with(bias, maps) for bias in of_layer if bias is not None}
+    own = {bias: _with(bias, linear) for bias in of_layer if bias is not None}
 
     def compute(queries: int, keys: int) -> list[Tensor | None]:
         computed = {bias: prepared(queries, keys).float() for bias, prepared in own.items()}
@@ -294,6 +298,6 @@ def position_biases(attentions: list[MultiHeadAttention], maps: Maps) -> Callabl
     return compute
 
 
-def _with(plain: nn.Module, maps: Maps) -> nn.Module:
-    """Return a module with the model's own weights, or with a copy of them where `maps` copies too."""
-    return plain if maps is WeightSharingLinear else copy.deepcopy(plain).requires_grad_(False).float()
+def _with(plain: nn.Module, linear: LinearClass) -> nn.Module:
+    """Return a module with the model's own weights, or with a copy of them where `linear` copies too."""
+    return plain if linear is WeightSharingLinear else copy.deepcopy(plain).requires_grad_(False).float()
