@@ -160,7 +160,7 @@ bench: $(APP_READY) browser ## Compare with the alternatives, into benchmarks/re
 		&& $(INSEQ)/bin/python $(PIP) --requirement requirements/inseq.txt; } \
 		|| { rm -rf $(INSEQ); echo "Inseq does not install here; the benchmarks go on without it."; }
 	@for name in showing start stepping recording memory atlas why class; do $(BIN)/python -m benchmarks $$name; done
-	@for name in training decoding quality beside classroom; do \
+	@for name in training decoding quality classroom; do \
 		$(BIN)/python -m benchmarks $$name $${HEADLIGHT_MULTI30K:+--multi30k "$$HEADLIGHT_MULTI30K"}; done
 
 browser:

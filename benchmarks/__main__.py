@@ -1,8 +1,17 @@
-"""`python -m benchmarks NAME`: measures, prints, and writes benchmarks/results/NAME.json and NAME.svg."""
+"""`python -m benchmarks NAME`: measure, print a report, and write benchmarks/results/NAME.json.
+
+A benchmark is a module with `add_arguments`, `run`, which takes these arguments and returns the result, and `report`,
+which formats the result as Markdown.
+"""
 
 import argparse
 from importlib import import_module
 
+from benchmarks.busy import Busy, busy_text
+from benchmarks.measure import ROOT, machine
+from transformer.files import write_json
+
+RESULTS = ROOT / "benchmarks" / "results"
 BENCHMARKS = {
     "showing": "bytes and time until every head is seen",
     "stepping": "from a key to the next step, decoding and anatomy",
@@ -12,13 +21,9 @@ BENCHMARKS = {
     "recording": "what keeping every pattern costs",
     "quality": "BLEU against minutes of training, beside the peers",
     "start": "from starting it to the first heatmap, cold and warm",
-    "during_training": "training while its page is watched",
     "classroom": "a class of thirty beside a training",
     "class": "a class of sixty that answers a lesson together",
-    "returned": "memory of the server after huge requests",
     "memory": "memory against the size of the corpus",
-    "tables": "memory of a corpus that becomes a table",
-    "worker": "memory of a training over thousands of updates",
     "atlas": "every head over a corpus, beside plain scoring",
     "why": "what the page Why computes, beside Inseq",
     "published": "a published page in Chromium, beside Python",
@@ -29,13 +34,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     names = parser.add_subparsers(metavar="NAME", required=True)
     for name, help in BENCHMARKS.items():
-        import_module(f"benchmarks.{name}").add_arguments(names.add_parser(name, help=help))
-    options = vars(parser.parse_args())
-    run = options.pop("run")
+        benchmark = import_module(f"benchmarks.{name}")
+        options = names.add_parser(name, help=help)
+        options.add_argument("--name", default=name, help="of the file in results/")
+        options.set_defaults(benchmark=benchmark)
+        benchmark.add_arguments(options)
+    arguments = vars(parser.parse_args())
+    name, benchmark = arguments.pop("name"), arguments.pop("benchmark")
+    busy = Busy()
     try:
-        run(**options)
+        result = benchmark.run(**arguments)
     except ValueError as error:
         parser.exit(2, f"{error}\n")
+    result = {"machine": machine(), **result, "busy": busy.shares_since_begin()}
+    print(f"{benchmark.report(result)}\n\n{busy_text(result['busy'])}")
+    write_json(RESULTS / f"{name}.json", result)
+    print(f"Written: {RESULTS / name}.json")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ The memory is of a process that reads its pairs from the corpus.
 from __future__ import annotations
 
 import argparse
-import json
 import subprocess
 import sys
 from itertools import islice
@@ -16,22 +15,18 @@ from typing import Any
 
 import torch
 
-from benchmarks.busy import Busy
 from benchmarks.measure import (
     MIN_ROUNDS,
     RATIO_HEADING,
     ROOT,
     aim_text,
     alternate,
-    keep,
-    machine,
     peak_megabytes,
     ratio_text,
     ratios,
     seconds,
     short,
     spread,
-    stat_dot,
     table,
 )
 from headlight.analysis.atlas import atlas
@@ -44,7 +39,7 @@ from headlight.corpora.truth import KnownPair, known_pairs
 from transformer.batches import collate
 from transformer.checkpoint import Checkpoint
 
-CORPORA = {"reverse": "reverse", "english-french": "english-french"}  # a shipped model, and a corpus with gold for it
+CORPORA = ("reverse", "english-french")  # corpora with gold alignments, each with a shipped model of the same name
 SIZES = (1_000, 10_000, 100_000)  # pairs, for the memory
 MIN_SPEED_RATIO = 0.5  # of the speed of plain scoring
 
@@ -54,44 +49,38 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sample", type=int, default=100, help="of them, for importance and agreement")
     parser.add_argument("--rounds", type=int, default=MIN_ROUNDS, help="times that each takes its turn")
     parser.add_argument("--sizes", type=int, nargs="*", default=SIZES, help="pairs for the memory")
-    parser.set_defaults(run=run)
 
 
-def run(pairs: int, sample: int, rounds: int, sizes: list[int]) -> None:
-    busy = Busy()
+def run(pairs: int, sample: int, rounds: int, sizes: list[int]) -> dict[str, Any]:
     torch.set_num_threads(1)
-    result: dict[str, Any] = {"machine": machine("torch", "tokenizers"), "pairs": pairs, "sample": sample}
-    rows, dots = [], []
-    for name, spec in CORPORA.items():
-        checkpoint = _checkpoint(name)
-        known = list(islice(known_pairs(open_split(spec, "train")), pairs))
-        took = alternate(
-            rounds,
-            {
-                "plain": seconds(lambda arguments=(checkpoint, known): _plain(*arguments)),  # type: ignore[misc]
-                "atlas": seconds(lambda arguments=(checkpoint, known): _atlas(*arguments, sample)),  # type: ignore[misc]
-            },
-        )
-        speeds = {name: spread(pairs / seconds_each for seconds_each in times) for name, times in took.items()}
-        share = ratios(took["plain"], took["atlas"])
-        result[name] = {"corpus": spec, "sentences_per_second": speeds, "share": share}
-        rows.append(
-            [
-                name,
-                *(short(speeds[method]["median"]) for method in speeds),
-                ratio_text(share),
-                aim_text(share, MIN_SPEED_RATIO),
-            ]
-        )
-        dots += [
-            stat_dot(f"{name}, {method}", stats, "/s", ours=method == "atlas") for method, stats in speeds.items()
-        ]
-    print(table(["", "plain, sentences/s", "atlas, sentences/s", f"share, {RATIO_HEADING}", "target"], rows))
-    result["peak_megabytes"] = {name: {count: _peak(name, count) for count in sizes} for name in CORPORA}
-    peaks = [[name, f"{n:,}", short(peak)] for name, of in result["peak_megabytes"].items() for n, peak in of.items()]
-    print(table(["", "pairs", "peak, MB"], peaks))
-    result["busy"] = busy.shares_since_begin()
-    keep("atlas", result, "Every head over a corpus", {"Sentences a second": dots})
+    models = {name: measured(name, pairs, sample, rounds) for name in CORPORA}
+    for name, numbers in models.items():
+        numbers["peak_megabytes"] = {count: _peak(name, count) for count in sizes}
+    return {"pairs": pairs, "sample": sample, "models": models}
+
+
+def measured(name: str, pairs: int, sample: int, rounds: int) -> dict[str, Any]:
+    """Return sentences per second of plain scoring and of the atlas, and the ratio, round by round."""
+    checkpoint = _checkpoint(name)
+    known = list(islice(known_pairs(open_split(name, "train")), pairs))
+    tasks = {
+        "plain": seconds(lambda: _plain(checkpoint, known)),
+        "atlas": seconds(lambda: atlas(checkpoint, lambda: known, sample=sample)),
+    }
+    times = alternate(rounds, tasks)
+    speeds = {method: spread(pairs / took for took in times[method]) for method in tasks}
+    return {"sentences_per_second": speeds, "share": ratios(times["plain"], times["atlas"])}
+
+
+def report(result: dict[str, Any]) -> str:
+    rows, peaks = [], []
+    for name, numbers in result["models"].items():
+        speeds, share = numbers["sentences_per_second"], numbers["share"]
+        medians = [short(speeds[method]["median"]) for method in ("plain", "atlas")]
+        rows.append([name, *medians, ratio_text(share), aim_text(share, MIN_SPEED_RATIO)])
+        peaks += [[name, f"{count:,}", short(peak)] for count, peak in numbers["peak_megabytes"].items()]
+    head = ["", "plain, sentences/s", "atlas, sentences/s", f"share, {RATIO_HEADING}", "target"]
+    return f"{table(head, rows)}\n\n{table(['', 'pairs', 'peak, MB'], peaks)}"
 
 
 def _checkpoint(name: str) -> Checkpoint:
@@ -108,22 +97,15 @@ def _plain(checkpoint: Checkpoint, known: list[KnownPair]) -> None:
                 losses(model, batch.src, batch.tgt)
 
 
-def _atlas(checkpoint: Checkpoint, known: list[KnownPair], sample: int) -> None:
-    atlas(checkpoint, lambda: known, sample=sample)
-
-
 def _peak(name: str, pairs: int) -> float:
     """Return the peak memory, in MB, of a process that measures this many pairs."""
     command = [sys.executable, "-m", "benchmarks.atlas", name, str(pairs)]
-    return float(json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout))
-
-
-def _measure(name: str, pairs: int) -> None:
-    checkpoint, corpus = _checkpoint(name), open_split(CORPORA[name], "train")
-    atlas(checkpoint, lambda: known_pairs(corpus), pairs, 10)
+    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    _measure(sys.argv[1], int(sys.argv[2]))
+    model_name, pair_count = sys.argv[1:]
+    corpus = open_split(model_name, "train")
+    atlas(_checkpoint(model_name), lambda: known_pairs(corpus), int(pair_count), 10)
     print(peak_megabytes())

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from contextlib import contextmanager
 from itertools import cycle, islice
 from pathlib import Path
-from typing import NamedTuple
+from unittest.mock import patch
 from urllib.parse import urlencode
 
-from playwright.sync_api import Browser, Locator, Page
+from playwright.sync_api import Browser, Page, Route, sync_playwright
 from playwright.sync_api import Error as Broken
 
+from benchmarks.measure import ROOT
 from headlight.analysis.layout import descriptions, lay_out, measures
-from tools.serving import VIEWPORT, skip_tour, wait_until_idle
+from tools.serving import VIEWPORT, launch, serve, skip_tour, wait_until_idle
 from transformer import Trace, Translator
 from transformer.trace import KINDS
 
 WARM_UPS = 3
 SCRIPT = Path(__file__).with_name("painted.js")
 _TWO_FRAMES = "requestAnimationFrame(() => requestAnimationFrame(() => {}))"
+
+
+@contextmanager
+def app(log: Path, checkpoints: Path | None = None) -> Iterator[tuple[Browser, str]]:
+    """Serve the app, by default with the shipped checkpoints; yield a Chromium and the app's address."""
+    environment = {"HEADLIGHT_CHECKPOINTS": str(checkpoints)} if checkpoints else {}
+    with sync_playwright() as playwright, patch.dict(os.environ, environment), serve(ROOT / "app.py", log) as url:
+        yield launch(playwright), url
 
 
 def open_app(browser: Browser, url: str, sign: str = ".thumb") -> Page:
@@ -49,7 +59,6 @@ def choosing(browser: Browser, url: str, trace: Trace, count: int, until: str) -
     n_layers, n_heads = trace.cross.shape[:2]
     heads = [(layer, head) for layer in range(n_layers) for head in range(n_heads)][1:]
     random.Random(0).shuffle(heads)
-
     return [choose(page, trace, *head, until) for head in islice(cycle(heads), WARM_UPS + count)][WARM_UPS:]
 
 
@@ -74,8 +83,9 @@ def hovering(browser: Browser, url: str, trace: Trace, rounds: int) -> list[floa
     heads = ",".join(str(head + 1) for head in range(trace.cross.shape[1]))
     page = open_app(browser, f"{url}/?{urlencode({**_query(trace), 'layer': 1, 'head': 1, 'lines': heads})}")
     page.locator(".side.left").scroll_into_view_if_needed()
-    middles = _middles(page.locator(".side.left .token"))
-    tokens = [(x, y) for x, y in middles if 0 < y < VIEWPORT["height"]]
+    middles = "all => all.map(e => e.getBoundingClientRect()).map(b => [b.x + b.width / 2, b.y + b.height / 2])"
+    tokens = page.locator(".side.left .token").evaluate_all(middles)
+    tokens = [(x, y) for x, y in tokens if 0 < y < VIEWPORT["height"]]
     times = []
     for x, y in tokens * (rounds + 1):
         page.evaluate("painted.hovered()")
@@ -96,33 +106,6 @@ def typing(
         box.fill(text)
         times.append(time_event(page, "keydown", "overview", expected, lambda box=box: box.press("Enter")))  # type: ignore[misc]
     return times[WARM_UPS:]
-
-
-class Stepper(NamedTuple):
-    """A page that arrow keys step through: what takes the keys, and what tells the step, in `attribute` or as text."""
-
-    url: str
-    focus: str
-    selector: str
-    attribute: str | None
-    step_text: str  # how the step is told, "Stage {} of"
-    steps: int
-
-
-def stepping(browser: Browser, stepper: Stepper, rounds: int) -> list[float]:
-    """Return the milliseconds from each arrow key to the step that it asks for: forward to the last step, and back."""
-    page = open_app(browser, stepper.url, stepper.selector)
-    times = []
-    for _ in range(rounds + 1):
-        page.locator(stepper.focus).first.focus()
-        page.keyboard.press("Home")
-        wait_until_idle(page)
-        forward, backward = range(2, stepper.steps + 1), range(stepper.steps - 1, 0, -1)
-        for step, key in [*((s, "ArrowRight") for s in forward), *((s, "ArrowLeft") for s in backward)]:
-            value = stepper.step_text.format(step)
-            expected = {"place": stepper.selector, "attribute": stepper.attribute, "value": value}
-            times.append(time_event(page, "keydown", "step", expected, partial(page.keyboard.press, key)))
-    return times[2 * (stepper.steps - 1) :]
 
 
 def opening(browser: Browser, file: Path, selector: str, scripts: Path | None, limit: float) -> float | None:
@@ -199,16 +182,9 @@ def _query(trace: Trace) -> dict[str, str]:
 
 def serve_scripts(page: Page, scripts: Path) -> None:
     """Serve from a folder the scripts that BertViz's page loads from the internet."""
-    page.route("**/*.min.js", lambda route: route.fulfill(path=scripts / _peer_script(route.request.url)))
 
+    def serve_script(route: Route) -> None:
+        name = route.request.url.rsplit("/", 1)[-1]
+        route.fulfill(path=scripts / ("require.js" if name == "require.min.js" else name))  # npm has it unminified
 
-def _peer_script(url: str) -> str:
-    """Return the file for a script that BertViz's page loads; the package of require.js has it unminified."""
-    name = url.rsplit("/", 1)[-1]
-    return "require.js" if name == "require.min.js" else name
-
-
-def _middles(elements: Locator) -> list[tuple[float, float]]:
-    """Return the centres of some elements on the screen."""
-    script = "all => all.map(e => e.getBoundingClientRect()).map(b => [b.x + b.width / 2, b.y + b.height / 2])"
-    return [(x, y) for x, y in elements.evaluate_all(script)]
+    page.route("**/*.min.js", serve_script)

@@ -17,14 +17,13 @@ import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.busy import Busy
 from benchmarks.classroom import beside_training
-from benchmarks.measure import ROOT, Dot, keep, machine, short, spread, stat_dot, table
+from benchmarks.measure import ROOT, short, spread, table
 from server.classroom.classes import Classes, ClassQuestion
 from server.classroom.sqlite import Sqlite
 from tools import production
@@ -40,22 +39,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--steps", type=int, default=10)
     parser.add_argument("--within", type=float, default=10.0, help="seconds in which all answer a step")
     parser.add_argument("--no-training", action="store_true", help="without a training beside")
-    parser.add_argument("--name", default="class", help="of the files in results/")
-    parser.set_defaults(run=run)
 
 
-def run(pupils: int, steps: int, within: float, no_training: bool, name: str) -> None:
-    busy = Busy()
-    result: dict[str, Any] = {"machine": machine("streamlit", "starlette"), "pupils": pupils, "steps": steps}
-    result |= {"within": within, "training": not no_training}
-    with tempfile.TemporaryDirectory() as text:
-        folder = Path(text)
-        with nullcontext() if no_training else beside_training(folder, True, None):
-            os.environ |= production.environment()
-            result |= asyncio.run(measured(app(folder), folder, pupils, steps, within))
-    result["busy"] = busy.shares_since_begin()
-    print(report(result))
-    keep(name, result, "A class of sixty", panels(result))
+def run(pupils: int, steps: int, within: float, no_training: bool) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as name, beside_training(Path(name), not no_training, None):
+        os.environ |= production.environment()
+        result = asyncio.run(measured(app(Path(name)), Path(name), pupils, steps, within))
+    return {"pupils": pupils, "steps": steps, "within": within, "training": not no_training, **result}
 
 
 @dataclass
@@ -275,12 +265,3 @@ def report(result: dict[str, Any]) -> str:
             f"{mixed['wrong_screens']}, rounds that differ {mixed['wrong_rounds']}.",
         ]
     )
-
-
-def panels(result: dict[str, Any]) -> dict[str, Sequence[Dot]]:
-    labels = {"answer": "an answer acknowledged", "reveal": "revealed on a screen"}
-    dots = [
-        stat_dot(label, result[name], " ms", target=AIMS[name], statistic="p95")
-        for name, label in labels.items()
-    ]
-    return {"Milliseconds, 95th percentile": dots}

@@ -11,31 +11,31 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import math
 import os
 import tempfile
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
+from unittest.mock import patch
 from urllib.parse import urlencode
 
 import numpy as np
+from playwright.sync_api import sync_playwright
 
 from benchmarks.abandoned import Weight, abandon, settled
 from benchmarks.browser import choose, open_app, sentences
-from benchmarks.busy import Busy
-from benchmarks.during_training import endless, started
-from benchmarks.measure import ROOT, Dot, keep, machine, megabytes_dot, short, spread, stat_dot, table
-from benchmarks.pupils import BEAM_SIZE, MAX_TOKENS, MODEL, Register, hostile, huge, pupil, server_of, wrong
+from benchmarks.measure import ROOT, short, spread, table
+from benchmarks.pupils import BEAM_SIZE, MAX_TOKENS, MODEL, Register, huge, pupil, server_of, wrong
 from headlight.checkpoints import load_translator
+from headlight.runs import Metrics, Recipe, RunFolder, start, status
 from headlight.runs.steer import kill
 from tools import production
 from tools.serving import launch, serve
-from transformer import Translator, preset
+from transformer import TrainConfig, Translator, preset
 
 # Milliseconds that 95 of 100 should take at most.
 AIMS = {"choosing": 300, "typing": 2000, "opening": 5000, "opening, until any heads are there": 1000}
@@ -43,9 +43,6 @@ MAX_GROWTH = 1.05  # of the server's memory, from the end of the first minute
 PHASE_SECONDS = 30.0  # of the alternating phases without and with a huge request
 HUGE, STORM = "beside a huge request", "while sockets are abandoned"
 MAX_STORM_SECONDS = 60.0  # in which up to a thousand sockets are abandoned
-QUIET_SECONDS = 20.0  # before hostile sessions begin
-MAX_RETURNED_RATIO = 1.2  # times the memory before the hostile sessions, once everything is forgotten
-FORGET_SECONDS = 690.0  # until the server has forgotten every sentence: ten minutes, one for sessions, and a sweep
 SETTLE_SECONDS = 120.0  # a closed session is kept for a minute, and dropped by the sweep within 20 seconds
 
 
@@ -56,95 +53,60 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--multi30k", type=Path, help="train on this folder, not on letters")
     parser.add_argument(
         "--huge",
+        dest="has_huge",
         action="store_true",
         help=f"every other {PHASE_SECONDS:g} seconds one more asks for {MAX_TOKENS} tokens with a beam of {BEAM_SIZE}",
     )
-    parser.add_argument(
-        "--hostile",
-        type=int,
-        default=0,
-        help="sessions that load the Why page with hundreds of words, half of which close it after 2.5 seconds",
-    )
-    parser.add_argument("--limit", type=float, default=math.inf, help="gigabytes at which the server is killed")
     parser.add_argument("--abandoned", type=int, default=1000, help="sockets that are abandoned at the end")
     parser.add_argument("--no-browser", action="store_true", help="without the page in a browser")
-    parser.add_argument("--name", default="classroom", help="of the files in results/")
-    parser.set_defaults(run=run_command)
 
 
-class Load(NamedTuple):
-    """The users of the server, and the gigabytes at which it is killed, as given by the command's options."""
-
-    pupils: int
-    huge: bool
-    hostile: int
-    limit: float
-    abandoned: int
-
-
-def run_command(**options: Any) -> None:
-    """Run the benchmark with the options of its command."""
-    run(Load(**{field: options.pop(field) for field in Load._fields}), **options)
-
-
-def run(load: Load, seconds: float, no_training: bool, multi30k: Path | None, no_browser: bool, name: str) -> None:
-    """Measure, print and write everything. Raises ValueError where the worker does not train."""
-    busy = Busy()
-    result: dict[str, Any] = {"machine": machine("torch", "streamlit"), "seconds": seconds, "pupils": load.pupils}
-    result |= {"training": not no_training, "huge": load.huge}
-    with tempfile.TemporaryDirectory() as folder, beside_training(Path(folder), not no_training, multi30k):
+def run(
+    seconds: float,
+    pupils: int,
+    no_training: bool,
+    multi30k: Path | None,
+    has_huge: bool,
+    abandoned: int,
+    no_browser: bool,
+) -> dict[str, Any]:
+    """Return the measurements. Raises ValueError where the worker does not train."""
+    register, model = Register(), load_translator(ROOT / "checkpoints" / MODEL)
+    with tempfile.TemporaryDirectory() as name, beside_training(Path(name), not no_training, multi30k):
         os.environ |= production.environment()
-        with serve(ROOT / "app.py", Path(folder) / "log.txt", more=production.options()) as url:
-            register = Register()
-            result |= run_class(url, load, seconds, not no_browser, register)
-        result["log"] = [line for line in (Path(folder) / "log.txt").read_text().splitlines() if "Error" in line]
-    result["busy"] = busy.shares_since_begin()
-    model = load_translator(ROOT / "checkpoints" / MODEL)
-    result |= summary(register, seconds) | {
-        "wrong": len(wrong(register.answers, model)),
-        "checked": len(register.answers),
-    }
-    result |= {"hostile": load.hostile, "hostile_seconds": spread(register.hostile) if register.hostile else None}
-    result |= {"refusals": register.refusals}
-    print(report(result))
-    keep(name, result, f"A class of {load.pupils}", panels(result))
+        log = Path(name) / "log.txt"
+        with serve(ROOT / "app.py", log, more=production.options()) as url:
+            until = time.monotonic() + seconds
+            probe = threading.Thread(target=_probe, args=(url, until, register), daemon=True)
+            if not no_browser:
+                probe.start()
+            storm = asyncio.run(_class(url, model, pupils, until, has_huge, abandoned, register))
+            if not no_browser:
+                probe.join(60)
+        logged_errors = [line for line in log.read_text().splitlines() if "Error" in line]
+    options = {"seconds": seconds, "pupils": pupils, "training": not no_training, "huge": has_huge}
+    n_wrong = len(wrong(register.answers, model))
+    checks = {"log": logged_errors, "wrong": n_wrong, "checked": len(register.answers), "abandoned": storm}
+    return {**options, **summary(register, seconds), **checks}
 
 
-def run_class(url: str, load: Load, seconds: float, browser: bool, register: Register) -> dict[str, Any]:
-    """Run the class from the first arrival to its end; return the fate of the abandoned sockets and the memory."""
-    until = time.monotonic() + seconds
-    probe = threading.Thread(target=_probe, args=(url, until, register), daemon=True)
-    if browser:
-        probe.start()
-    released = asyncio.run(_class(url, load, until, register))
-    if browser:
-        probe.join(60)
-    return released
-
-
-async def _class(url: str, load: Load, until: float, register: Register) -> dict[str, Any]:
-    model = load_translator(ROOT / "checkpoints" / MODEL)
-    texts, has_ended = sentences(model, 20), False
-    server, results = server_of(url), dict[str, Any]()
+async def _class(
+    url: str, model: Translator, pupils: int, until: float, has_huge: bool, abandoned: int, register: Register
+) -> dict[str, Any] | None:
+    """Run the class from the first arrival to its end; return the fate of the abandoned sockets."""
+    texts, has_ended, storm = sentences(model, 20), False, None
     async with asyncio.TaskGroup() as group:
-        for number in range(load.pupils):
+        for number in range(pupils):
             group.create_task(pupil(url, number, texts, lambda: has_ended, register))
-        weigher = group.create_task(_weigh(url, load.limit, register))
-        if load.hostile:
-            await asyncio.sleep(QUIET_SECONDS)
-            results["before_hostile"] = register.memory[-1][1]
-            for number in range(load.hostile):
-                group.create_task(hostile(url, number, lambda: has_ended or time.monotonic() > until, register))
-        if load.huge:
+        weigher = group.create_task(_weigh(url, register))
+        if has_huge:
             await _phases(url, model, until, register)
         await asyncio.sleep(max(until - time.monotonic(), 0))
-        results["abandoned"] = await _storm(url, load.abandoned, texts, register) if load.abandoned else None
+        if abandoned:
+            storm = await _storm(url, abandoned, texts, register)
         has_ended = True
         weigher.cancel()
-    if load.hostile:
-        before = replace(Weight.of(server), megabytes=results["before_hostile"])
-        results["after_hostile"] = (await settled(server, before, MAX_RETURNED_RATIO, FORGET_SECONDS)).megabytes
-    return results
+    return storm
 
 
 async def _phases(url: str, model: Translator, until: float, register: Register) -> None:
@@ -171,23 +133,16 @@ async def _storm(url: str, count: int, texts: Iterator[str], register: Register)
     return {"sockets": count, "seconds": lasted, "settled_after": time.monotonic() - begun - lasted, **weights}
 
 
-async def _weigh(url: str, limit: float, register: Register) -> None:
-    """Watch the server's memory, and kill the server at the limit, as a container would."""
+async def _weigh(url: str, register: Register) -> None:
+    """Watch the server's memory."""
     server, begun = server_of(url), time.monotonic()
     while True:
-        resident = server.memory_info().rss
-        register.memory.append((time.monotonic() - begun, resident / 2**20))
-        if resident > limit * 1e9:
-            register.errors.append(f"the server was killed at {resident / 2**20:.0f} MB")
-            server.kill()
-            return
+        register.memory.append((time.monotonic() - begun, server.memory_info().rss / 2**20))
         await asyncio.sleep(0.2)
 
 
 def _probe(url: str, until: float, register: Register) -> None:
     """Choose heads in a real browser, on a page whose title must not change."""
-    from playwright.sync_api import sync_playwright
-
     text = "A man in a blue shirt and a woman with a red hat are sitting on a bench near the water."
     trace = load_translator(ROOT / "checkpoints" / MODEL).trace(text)
     heads = [(layer, head) for layer in range(trace.cross.shape[0]) for head in range(trace.cross.shape[1])]
@@ -209,18 +164,36 @@ def _probe(url: str, until: float, register: Register) -> None:
 
 @contextmanager
 def beside_training(folder: Path, training: bool, multi30k: Path | None) -> Iterator[None]:
-    """Train meanwhile, with the app's runs in that folder."""
-    os.environ["HEADLIGHT_RUNS"] = str(folder / "runs")
-    recipe = endless(multi30k)
+    """Train within the block, without Multi30k on letters; the app's runs are in that folder.
+
+    Raises ValueError where the worker does not train.
+    """
+    never = 1_000_000  # updates, longer than any measurement
+    endless = TrainConfig(
+        steps=never, batch_tokens=4096, schedule="constant", evaluate_every=never, checkpoint_every=never
+    )
     if multi30k is None:
-        recipe = replace(recipe, data="reverse", model=preset("small", 100, 100), tokenizer="characters", folder=None)
-    worker = started(folder / "runs" / "beside", recipe) if training else None
-    try:
-        yield
-    finally:
-        del os.environ["HEADLIGHT_RUNS"]
-        if worker is not None:
-            kill(worker.path)
+        recipe = Recipe("reverse", preset("small", 100, 100), endless, tokenizer="characters")
+    else:
+        recipe = Recipe("multi30k:en-fr", preset("small", 8000, 8000), endless, folder=str(multi30k))
+    with patch.dict(os.environ, HEADLIGHT_RUNS=str(folder / "runs")):
+        run = _started(recipe, folder / "runs" / "beside") if training else None
+        try:
+            yield
+        finally:
+            if run is not None:
+                kill(run.path)
+
+
+def _started(recipe: Recipe, path: Path) -> RunFolder:
+    """Return the run once it trains. Raises ValueError where it does not."""
+    run, until = start(recipe, path), time.monotonic() + 600
+    while len(Metrics(run.path).read()) < 5:
+        run_status = status(run.path)
+        if not run_status.alive or time.monotonic() > until:
+            raise ValueError(f"The worker does not train: it is {run_status.state}. {run_status.cause}")
+        time.sleep(0.5)
+    return run
 
 
 def summary(register: Register, seconds: float) -> dict[str, Any]:
@@ -253,9 +226,8 @@ def report(result: dict[str, Any]) -> str:
         for name, stats in result["milliseconds"].items()
     ]
     if probe := result["browser_milliseconds"]:
-        rows.append(
-            ("choosing in the browser", probe["count"], *(short(probe[n]) for n in ("median", "p95", "most")), "")
-        )
+        times = (short(probe[statistic]) for statistic in ("median", "p95", "most"))
+        rows.append(("choosing in the browser", probe["count"], *times, ""))
     memory = result["megabytes"]
     lines = [
         f"{result['pupils']} pupils, {result['seconds']:g} s, "
@@ -267,15 +239,6 @@ def report(result: dict[str, Any]) -> str:
     ]
     if huge := result["huge_seconds"]:
         lines.append(f"Huge requests answered: {huge['count']}, in {short(huge['median'])} s (median).")
-    if result["hostile"]:
-        peak = max(megabytes for _, megabytes in result["memory"])
-        answered = result["hostile_seconds"] or {"count": 0, "median": math.nan}
-        lines.append(
-            f"{result['hostile']} hostile sessions: {answered['count']} requests answered, in "
-            f"{short(answered['median'])} s (median), {result['refusals']} refusals. Memory: "
-            f"{result['before_hostile']:.0f} MB before, {peak:.0f} MB at most, {result['after_hostile']:.0f} MB once "
-            "everything is forgotten."
-        )
     if left := result["abandoned"]:
         stages = [
             ("before", "before"),
@@ -286,16 +249,3 @@ def report(result: dict[str, Any]) -> str:
         lines.append(f"{left['sockets']:,} sockets opened and abandoned within {left['seconds']:.0f} s:")
         lines.append(table(["", "memory, MB", "file descriptors"], stages_left))
     return "\n\n".join([*lines, *map(str, result["errors"][:3])])
-
-
-def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
-    times = [
-        stat_dot(name, stats, " ms", target=AIMS.get(name.split()[0]), statistic="p95")
-        for name, stats in result["milliseconds"].items()
-    ]
-    memory = result["megabytes"]
-    weights = [
-        megabytes_dot("after a minute", memory["first"]),
-        megabytes_dot("at the end", memory["end"], MAX_GROWTH * memory["first"]),
-    ]
-    return {"Milliseconds, 95th percentile": times, "Memory of the server": weights}

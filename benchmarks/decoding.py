@@ -2,9 +2,8 @@
 
 Every contestant has the same network with the same weights, drawn at random: 6 + 6 layers, d_model 256, 8 heads, d_ff
 2048, vocabulary 8,000, in Marian's form, which all of them read. Its end is never likely, so everyone writes as many
-tokens as are allowed. The tutorials' loop is our network without a cache, each hypothesis read whole at each step. The
-decoder's linear maps alone, step by step, are a bound for any decoder that calls them from Python. Single sentences are
-also decoded with a network of an opus-mt model's size: d_model 512, 58,101 words.
+tokens as are allowed. The tutorials' loop is our network without a cache, each hypothesis read whole at each step.
+Single sentences are also decoded with a network of an opus-mt model's size: d_model 512, 58,101 words.
 """
 
 from __future__ import annotations
@@ -21,48 +20,39 @@ from typing import Any, NamedTuple
 
 import torch
 
-from benchmarks.busy import Busy
-from benchmarks.contest import ROOT, Contestant, compete, contest
+from benchmarks.contest import Contestant, compete, contest
 from benchmarks.measure import (
     MIN_ROUNDS,
     RATIO_HEADING,
-    Dot,
+    ROOT,
     aim_text,
     alternate,
-    keep,
-    machine,
     range_text,
     ratio_text,
     ratios,
     spread,
-    stat_dot,
     table,
 )
+from benchmarks.peers import END, UNKNOWN, write_marian
 from headlight import checkpoints
 from headlight.checkpoints import load_tokenizer
 from headlight.corpora.corpora import open_corpus
-from headlight.importers.marian_export import export_marian
 from headlight.machine import retain_freed_memory
 from headlight.runs import Evaluator
-from transformer.checkpoint.native import Checkpoint
 from transformer.decoding import beam, finish, greedy
 from transformer.inference.prepared import Prepared
 from transformer.model import Transformer
 from transformer.presets import preset
-from transformer.tokenizers import Tokenizer
 
 BATCH, BEAM = 64, 5
 THREADS = (1, 2)
 # d_model and words: the network that the tutorials build, and that of an opus-mt model.
 SHAPES = {"small": (256, 8_000), "opus-mt": (512, 58_101)}
-END, UNKNOWN = 0, 1  # Marian pads and starts with its last token, whose vector is 0
 
 F32, BF16, RECORDING = "Headlight, float32", "Headlight, bfloat16 weights", "Headlight, recording"
-LINEAR = "Headlight's linear maps alone, float32"
 MARIAN, TUTORIAL = "generate of transformers", "the tutorials' loop"
 CT2, CT2_INT8 = "CTranslate2, float32", "CTranslate2, int8"
-NAMES = [F32, BF16, RECORDING, LINEAR, MARIAN, CT2, CT2_INT8, TUTORIAL]
-SINGLE_SENTENCE_ONLY = (LINEAR, TUTORIAL)
+NAMES = [F32, BF16, RECORDING, MARIAN, CT2, CT2_INT8, TUTORIAL]
 
 
 class DecodingSetting(NamedTuple):
@@ -91,9 +81,14 @@ def targets(setting: DecodingSetting) -> list[tuple[str, str, float | None]]:
         exact_to_rounded = None if setting.shape != "small" else 0.6 if setting.beam == 1 else 0.5
         aims = [(F32, CT2, 1.5 if setting.beam == 1 else 1.2), (F32, CT2_INT8, exact_to_rounded)]
     aims += [(F32, MARIAN, 1.4), (RECORDING, F32, 1 / 1.15)]
-    if setting.batch == 1 and setting.shape == "small":
-        aims += [(LINEAR, CT2, None), (F32, TUTORIAL, 10 if setting.beam > 1 else None)]
+    if has_tutorial(setting):
+        aims.append((F32, TUTORIAL, 10 if setting.beam > 1 else None))
     return aims
+
+
+def has_tutorial(setting: DecodingSetting) -> bool:
+    """Return whether the tutorials' loop, which is slow, takes part."""
+    return setting.batch == 1 and setting.shape == "small"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -101,56 +96,46 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sentences", type=int, default=200)
     parser.add_argument("--tokens", type=int, default=30, help="tokens that are written for each sentence")
     parser.add_argument("--rounds", type=int, default=MIN_ROUNDS)
-    parser.set_defaults(run=run)
 
 
-def run(multi30k: Path | None, sentences: int, tokens: int, rounds: int) -> None:
-    """Measure, print and write everything. Raises ValueError where a peer or the corpus is missing."""
-    busy = Busy()
-    result: dict[str, Any] = {"machine": machine("torch", "transformers", "ctranslate2"), "rounds": rounds}
-    result |= {"sentences": sentences, "tokens": tokens, "modes": {}}
+def run(multi30k: Path | None, sentences: int, tokens: int, rounds: int) -> dict[str, Any]:
+    """Return the measurements. Raises ValueError where a peer or the corpus is missing."""
+    result: dict[str, Any] = {"rounds": rounds, "sentences": sentences, "tokens": tokens, "modes": {}}
     with tempfile.TemporaryDirectory() as folder:
         for setting in SETTINGS:
             shape, size, batch = setting
             if not (at := Path(folder) / shape).exists():
                 export(shape, at)
-            decoding = (
-                f"{'greedy' if size == 1 else f'beam {size}'}, {'one sentence' if batch == 1 else f'{batch} at once'}"
-            )
-            mode = decoding if shape == "small" else f"{decoding}, {shape}'s size"
-            names = [name for name in NAMES if takes_part(name, setting)]
+            mode = f"{f'beam {size}' if size > 1 else 'greedy'}, {f'{batch} at once' if batch > 1 else 'one sentence'}"
+            if shape != "small":
+                mode += f", {shape}'s size"
             with contest() as contestants:
-                for name in names:
-                    options = name, at, multi30k or "", sentences, tokens, *setting
-                    contestants[name] = Contestant(__name__, *options, trains=False)
-                result["modes"][mode] = measured(contestants, rounds) | setting._asdict()
-            print(report(mode, result["modes"][mode]), flush=True)
+                for name in NAMES:
+                    if name != TUTORIAL or has_tutorial(setting):
+                        options = name, at, multi30k or "", sentences, tokens, *setting
+                        contestants[name] = Contestant(__name__, *options, trains=False)
+                result["modes"][mode] = setting._asdict() | measured(contestants, setting, rounds)
+            print(f"{mode}: done", flush=True)
     if multi30k is not None:
         result["bleu"] = {dtype: bleu(multi30k, dtype) for dtype in ("float32", "bfloat16")}
-        print("BLEU of checkpoints/de-en on Multi30k's test set, beam 5:", result["bleu"])
-    result["busy"] = busy.shares_since_begin()
-    keep("decoding", result, "Decoding: sentences a second", panels(result))
+    return result
 
 
-def measured(contestants: dict[str, Contestant], rounds: int) -> dict[str, Any]:
+def measured(contestants: dict[str, Contestant], setting: DecodingSetting, rounds: int) -> dict[str, Any]:
     """Measure each contestant with every number of threads in turns; the number with the better median counts."""
-    numbers: dict[str, Any] = {}
-    tasks = {(name, n): contestant.round(n) for name, contestant in contestants.items() for n in THREADS}
     translations = {name: contestant.ask("written") for name, contestant in contestants.items()}
-    numbers["agree"] = {name: agreement(ids, translations[F32]) for name, ids in translations.items() if name != LINEAR}
-    numbers["distinct_tokens"] = len({token for sentence in translations[F32] for token in sentence})
+    tasks = {(name, n): contestant.round(n) for name, contestant in contestants.items() for n in THREADS}
     every = alternate(rounds, tasks)
-    speeds = {name: max((every[name, n] for n in THREADS), key=median) for name in contestants}
-    numbers["threads"] = {name: next(n for n in THREADS if every[name, n] is speeds[name]) for name in contestants}
-    numbers["by_threads"] = {f"{name}, {n}": spread(values) for (name, n), values in every.items()}
-    numbers["sentences_per_second"] = {name: spread(values) for name, values in speeds.items()}
-    numbers["times"] = {f"{a} / {b}": ratios(speeds[a], speeds[b]) for a in speeds for b in speeds if a != b}
-    return numbers
-
-
-def takes_part(name: str, setting: DecodingSetting) -> bool:
-    """Return whether a contestant takes part: slow ones and bounds only with single sentences and the small network."""
-    return name not in SINGLE_SENTENCE_ONLY or (setting.batch == 1 and setting.shape == "small")
+    threads = {name: max(THREADS, key=lambda n: median(every[name, n])) for name in contestants}
+    speeds = {name: every[name, threads[name]] for name in contestants}
+    return {
+        "agree": {name: agreement(ids, translations[F32]) for name, ids in translations.items()},
+        "distinct_tokens": len({token for sentence in translations[F32] for token in sentence}),
+        "threads": threads,
+        "by_threads": {f"{name}, {n}": spread(values) for (name, n), values in every.items()},
+        "sentences_per_second": {name: spread(values) for name, values in speeds.items()},
+        "times": {f"{ours} / {theirs}": ratios(speeds[ours], speeds[theirs]) for ours, theirs, _ in targets(setting)},
+    }
 
 
 def agreement(ids: list[list[int]], other_ids: list[list[int]]) -> str:
@@ -187,11 +172,8 @@ def network(shape: str = "small", max_length: int = 512) -> Transformer:
 
 def export(shape: str, folder: Path) -> None:
     """Write the network for the peers. Raises ValueError where CTranslate2 is missing."""
-    start = SHAPES[shape][1] - 1
-    words = ["</s>", "<unk>", *(f"w{id}" for id in range(2, start)), "<pad>"]
-    tokenizer = Tokenizer.of_words(words, start, start, END, UNKNOWN)
     folder.mkdir()
-    export_marian(Checkpoint(network(shape), tokenizer, tokenizer), folder / "marian")
+    write_marian(network(shape), folder / "marian")
     try:
         from ctranslate2.converters import TransformersConverter  # type: ignore[import-not-found]
     except ImportError as error:
@@ -258,8 +240,6 @@ def writer(name: str, shape: str, folder: Path, tokens: int, size: int, threads:
     if name == MARIAN:
         return marian(folder / "marian", tokens, size)
     model = network(shape)
-    if name == LINEAR:
-        return linear(model, tokens, size)
     if name == TUTORIAL:
         return lambda batch: [tutorial(model, ids, tokens, size) for ids in batch]
     if name == BF16:
@@ -311,27 +291,6 @@ def ctranslate2(folder: Path, tokens: int, size: int, threads: int) -> Write:
     return write
 
 
-def linear(model: Transformer, tokens: int, size: int) -> Write:
-    """Run the linear maps of as many steps as are written, in their order, and nothing between them."""
-    network = Prepared(model)
-    x, inner = torch.ones(size, 1, model.config.d_model), torch.ones(size, 1, model.config.decoder.d_ff)
-    calls = []
-    for layer in network.decoder.layers:
-        calls += [(layer.self_attention.query_key_value, x), (layer.self_attention.output, x)]
-        calls += [(layer.cross_attention.query, x), (layer.cross_attention.output, x)]
-        calls += [(layer.feed_forward.inner, x), (layer.feed_forward.outer, inner)]
-    calls.append((network.output, x))
-
-    @torch.inference_mode()
-    def write(batch: list[list[int]]) -> list[list[int]]:
-        for _ in range(tokens):
-            for call, argument in calls:
-                call(argument)
-        return [[0] * tokens for _ in batch]
-
-    return write
-
-
 @torch.inference_mode()
 def tutorial(model: Transformer, ids: list[int], tokens: int, size: int) -> list[int]:
     """Decode as tutorials do: one hypothesis at a time, each read from its beginning at every step."""
@@ -354,36 +313,28 @@ def tutorial(model: Transformer, ids: list[int], tokens: int, size: int) -> list
 # ---- the report ---------------------------------------------------------------------------------
 
 
-def report(mode: str, numbers: dict[str, Any]) -> str:
+def report(result: dict[str, Any]) -> str:
+    bleu = f"BLEU of checkpoints/de-en on Multi30k's test set, beam {BEAM}: {result.get('bleu', 'not measured')}"
+    return "\n\n".join([*(mode_report(mode, numbers) for mode, numbers in result["modes"].items()), bleu])
+
+
+def mode_report(mode: str, numbers: dict[str, Any]) -> str:
     rows = [
-        [name, range_text(stats), numbers["threads"][name], numbers["agree"].get(name, "")]
+        [name, range_text(stats), numbers["threads"][name], numbers["agree"][name]]
         for name, stats in numbers["sentences_per_second"].items()
     ]
     times = []
-    setting = DecodingSetting(numbers["shape"], numbers["beam"], numbers["batch"])
-    for contestant, alternative, target in targets(setting):
-        ratio = numbers["times"][f"{contestant} / {alternative}"]
-        times.append([contestant, alternative, ratio_text(ratio), aim_text(ratio, target)])
+    for ours, theirs, target in targets(DecodingSetting(numbers["shape"], numbers["beam"], numbers["batch"])):
+        ratio = numbers["times"][f"{ours} / {theirs}"]
+        times.append([ours, theirs, ratio_text(ratio), aim_text(ratio, target)])
     return "\n\n".join(
         [
             f"Sentences a second, {mode}: median (least to most)",
             table(["", "sentences/s", "threads", "written as Headlight in float32"], rows),
             "Times as fast, round by round",
             table(["ours", "theirs", RATIO_HEADING, "target"], times),
-            "",
         ]
     )
-
-
-def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
-    headlight = (F32, BF16, RECORDING, LINEAR)
-    return {
-        mode: [
-            stat_dot(name, stats, ours=name in headlight)
-            for name, stats in numbers["sentences_per_second"].items()
-        ]
-        for mode, numbers in result["modes"].items()
-    }
 
 
 if __name__ == "__main__":

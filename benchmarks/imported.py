@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -17,22 +16,18 @@ import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import torch
 from torch import Tensor, nn
 
-from benchmarks import shapes
-from benchmarks.busy import Busy
-from benchmarks.contest import ROOT
-from benchmarks.measure import RESULTS, Dot, keep, machine, short, spread, stat_dot, table
+from benchmarks import browser, shapes
+from benchmarks.measure import ROOT, short, spread, table
 from benchmarks.pupils import server_of
 from headlight import checkpoints
 from headlight.checkpoints import load_tokenizer, load_translator
 from transformer import Transformer
 from transformer.checkpoint import Checkpoint
 from transformer.config import StackConfig
-from transformer.files import write_json
 from transformer.positions import sinusoidal
 from transformer.tokenizers import Tokenizer
 from ui.state.process import SWEEP_SECONDS
@@ -47,25 +42,23 @@ MAX_TYPING_MILLISECONDS, MAX_CHOOSING_MILLISECONDS, MAX_MEMORY_RATIO, MAX_OPENIN
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sentences", type=int, default=30, help="typed, and heads that are chosen")
     parser.add_argument("--size", choices=shapes.SIZES, help="random weights in this shape, imported from its format")
-    parser.set_defaults(run=run)
 
 
-def run(sentences: int, size: str | None) -> None:
-    """Measure, print and write everything."""
+def run(sentences: int, size: str | None) -> dict[str, Any]:
     if size is not None:
-        write_json(RESULTS / f"imported-{size}.json", shapes.measure(size, sentences))
-        return
-    busy = Busy()
-    result: dict[str, Any] = {"machine": machine("torch", "streamlit", "playwright"), "sentences": sentences}
+        return shapes.run(size, sentences)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        result["weights"] = make(folder / "checkpoints" / "large")
-        result["opened"] = spread(opening(folder / "checkpoints" / "large") for _ in range(5))
-        result |= in_the_browser(folder, sentences)
-    result["times_the_weights"] = result["megabytes"] / (result["weights"] / 1e6)
-    result["busy"] = busy.shares_since_begin()
-    print(report(result))
-    keep("imported", result, "A model of opus-mt's size in the app", panels(result))
+        weights = make(folder / "checkpoints" / "large")
+        opened = spread(opening(folder / "checkpoints" / "large") for _ in range(5))
+        measured = in_the_browser(folder, sentences)
+    return {
+        "sentences": sentences,
+        "weights": weights,
+        "opened": opened,
+        **measured,
+        "times_the_weights": measured["megabytes"] / (weights / 1e6),
+    }
 
 
 # ---- the model ------------------------------------------------------------------------------------
@@ -145,32 +138,27 @@ def opening(folder: Path) -> float:
 
 def in_the_browser(folder: Path, sentences: int) -> dict[str, Any]:
     """Return the milliseconds to answer, and the megabytes that the server holds beyond those with the small model."""
-    from playwright.sync_api import sync_playwright
-
-    from benchmarks import browser
-    from tools.serving import launch, serve
-
     models, shipped = folder / "checkpoints", ROOT / "checkpoints" / "en-fr"
     (models / shipped.name).symlink_to(shipped, target_is_directory=True)
     large = load_translator(models / "large")
-    text = next(browser.sentences(large, TOKENS))
-    trace = large.trace(text)
-    with sync_playwright() as playwright, patch.dict(os.environ, HEADLIGHT_CHECKPOINTS=str(models)):
-        chromium = launch(playwright)
-        with serve(ROOT / "app.py", folder / "log.txt") as url:
-            browser.typing(chromium, url, load_translator(shipped), 2)
-            server = server_of(url)
-            time.sleep(SWEEP_WAIT_SECONDS)
-            before = server.memory_info().rss
-            typed = browser.typing(chromium, f"{url}/?model=large", large, sentences)
-            chosen = browser.choosing(chromium, url, trace, sentences, "head")
-            right_after = (server.memory_info().rss - before) / 1e6
-            time.sleep(SWEEP_WAIT_SECONDS)
-            megabytes = (server.memory_info().rss - before) / 1e6
-        return {"typed": spread(typed), "chosen": spread(chosen), "megabytes": megabytes, "right_after": right_after}
+    trace = large.trace(next(browser.sentences(large, TOKENS)))
+    with browser.app(folder / "log.txt", models) as (chromium, url):
+        browser.typing(chromium, url, load_translator(shipped), 2)
+        server = server_of(url)
+        time.sleep(SWEEP_WAIT_SECONDS)
+        before = server.memory_info().rss
+        typed = browser.typing(chromium, f"{url}/?model=large", large, sentences)
+        chosen = browser.choosing(chromium, url, trace, sentences, "head")
+        right_after = (server.memory_info().rss - before) / 1e6
+        time.sleep(SWEEP_WAIT_SECONDS)
+        megabytes = (server.memory_info().rss - before) / 1e6
+    return {"typed": spread(typed), "chosen": spread(chosen), "megabytes": megabytes, "right_after": right_after}
 
 
 def report(result: dict[str, Any]) -> str:
+    if "size" in result:
+        return shapes.report(result)
+
     def row(what: str, times: dict[str, float], unit: str, most: float) -> list[str]:
         return [what, f"{short(times['median'])} {unit}", f"{short(times['p95'])} {unit}", f"{most:g} {unit}"]
 
@@ -183,15 +171,3 @@ def report(result: dict[str, Any]) -> str:
         ["memory right after a sentence", f"{result['right_after']:,.0f} MB", "", ""],
     ]
     return table(["", "median", "p95", "aim"], rows)
-
-
-def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
-    waits = [
-        ("type a new sentence", "typed", MAX_TYPING_MILLISECONDS),
-        ("choose a head", "chosen", MAX_CHOOSING_MILLISECONDS),
-    ]
-    return {
-        "Milliseconds, p95": [
-            stat_dot(name, result[key], " ms", target=most, statistic="p95") for name, key, most in waits
-        ],
-    }

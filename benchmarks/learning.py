@@ -18,7 +18,8 @@ import sacrebleu
 import torch
 from torch import Tensor, nn
 
-from benchmarks.contest import ROOT, THREADS, compete
+from benchmarks.contest import THREADS, compete
+from benchmarks.measure import ROOT
 from benchmarks.peers import MAX_TOKENS, SMOOTHING, VOCABULARY, Joey, Marian, Peer, update_peer
 from headlight.checkpoints import load_tokenizer
 from headlight.corpora.corpora import open_corpus

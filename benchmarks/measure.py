@@ -1,27 +1,23 @@
-"""Shared by the benchmarks: rounds in turns, summaries of them, and the files of results."""
+"""Shared by the benchmarks: rounds in turns, summaries of them, and their texts."""
 
 from __future__ import annotations
 
-import math
 import os
 import platform
+import re
 import statistics
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from importlib.metadata import version
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, TypeVar
-from xml.sax.saxutils import escape
 
 import numpy as np
 
-from benchmarks.busy import busy_text
-from transformer.files import write_json, write_text
-
 ROOT = Path(__file__).resolve().parents[1]
-RESULTS = Path(__file__).parent / "results"
-HEADLIGHT_COLOUR, ALTERNATIVE_COLOUR, TARGET_COLOUR = "#2f5fa8", "#98a2b3", "#d55e00"
+# Described with the machine, as far as they are installed.
+PACKAGES = ["torch", "transformers", "ctranslate2", "sacrebleu", "bertviz", "streamlit", "plotly", "playwright"]
 
 
 def spread(values: Iterable[float]) -> dict[str, float]:
@@ -36,18 +32,18 @@ def spread(values: Iterable[float]) -> dict[str, float]:
     }
 
 
-K = TypeVar("K")
+K, V = TypeVar("K"), TypeVar("V")
 
 
-def alternate(rounds: int, tasks: Mapping[K, Callable[[], float]]) -> dict[K, list[float]]:
-    """Return each task's measurements by round, after a warm-up round; every other round runs the tasks backwards."""
+def alternate(rounds: int, tasks: Mapping[K, Callable[[], V]]) -> dict[K, list[V]]:
+    """Return each task's results by round, after a warm-up round; every other round runs the tasks backwards."""
     for task in tasks.values():
         task()
-    times: dict[K, list[float]] = {name: [] for name in tasks}
+    results: dict[K, list[V]] = {name: [] for name in tasks}
     for turn in range(rounds):
         for name in list(tasks)[:: 1 if turn % 2 else -1]:
-            times[name].append(tasks[name]())
-    return times
+            results[name].append(tasks[name]())
+    return results
 
 
 def seconds(work: Callable[[], object]) -> Callable[[], float]:
@@ -105,9 +101,15 @@ def aim_text(ratio: dict[str, Any], aim: float | None, at_most: bool = False) ->
     """Return whether a result of `ratios` reaches its aim, or the noise leaves that open; "" without an aim."""
     if aim is None:
         return ""
-    reached = ratio["median"] <= aim if at_most else ratio["median"] >= aim
     unsure = ratio["interval"] and ratio["interval"][0] <= aim <= ratio["interval"][1]
-    return f"{aim:.3g}: {'reached' if reached else 'missed'}{', within the noise' if unsure else ''}"
+    return f"{reached_text(ratio['median'], aim, at_most)}{', within the noise' if unsure else ''}"
+
+
+def reached_text(value: float, aim: float | None, at_most: bool = True, unit: str = "") -> str:
+    """Return whether a value is at most, or at least, its aim: "200 ms: reached"; "" without an aim."""
+    if aim is None:
+        return ""
+    return f"{short(aim)}{unit}: {'reached' if (value <= aim if at_most else value >= aim) else 'missed'}"
 
 
 def peak_megabytes() -> float:
@@ -120,20 +122,16 @@ def peak_megabytes() -> float:
     return kilobytes * 1024 / 1e6
 
 
-def machine(*packages: str) -> dict[str, Any]:
-    """Describe the machine of the measurement."""
-    names = [line.split(":")[1].strip() for line in _cpu_lines() if line.startswith("model name")]
-    return {
-        "processor": names[0] if names else platform.machine(),
-        "cores": os.cpu_count(),
-        "python": platform.python_version(),
-        **{package: version(package) for package in packages},
-    }
-
-
-def _cpu_lines() -> list[str]:
-    path = Path("/proc/cpuinfo")
-    return path.read_text().splitlines() if path.exists() else []
+def machine() -> dict[str, Any]:
+    """Describe the machine of the measurement, and its versions of PACKAGES."""
+    cpuinfo = Path("/proc/cpuinfo")
+    model_name = re.search(r"^model name\s*: (.*)", cpuinfo.read_text() if cpuinfo.exists() else "", re.M)
+    versions = {}
+    for package in PACKAGES:
+        with suppress(PackageNotFoundError):
+            versions[package] = version(package)
+    processor = model_name[1] if model_name else platform.machine()
+    return {"processor": processor, "cores": os.cpu_count(), "python": platform.python_version(), **versions}
 
 
 def short(value: float) -> str:
@@ -150,91 +148,3 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Return a Markdown table."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
-
-
-@dataclass(frozen=True)
-class Dot:
-    """A measured value with the text beside it; `target` is drawn as a bar."""
-
-    label: str
-    value: float
-    text: str
-    colour: str
-    target: float | None = None
-
-
-def stat_dot(
-    label: str,
-    stats: Mapping[str, float],
-    unit: str = "",
-    *,
-    ours: bool = True,
-    target: float | None = None,
-    statistic: str = "median",
-) -> Dot:
-    """Return the dot of a statistic of `spread`; the alternatives to Headlight are not `ours`."""
-    value = stats[statistic]
-    return Dot(label, value, f"{short(value)}{unit}", HEADLIGHT_COLOUR if ours else ALTERNATIVE_COLOUR, target)
-
-
-def megabytes_dot(label: str, megabytes: float, target: float | None = None) -> Dot:
-    return Dot(label, megabytes, f"{megabytes:,.0f} MB", HEADLIGHT_COLOUR, target)
-
-
-def keep(name: str, result: dict[str, Any], title: str, panels: Mapping[str, Sequence[Dot]]) -> None:
-    """Write results/NAME.json and results/NAME.svg, and state how busy the machine was."""
-    keep_drawn(name, result, picture(title, panels))
-
-
-def keep_drawn(name: str, result: dict[str, Any], drawing: str) -> None:
-    """Write the results as `keep` does, with an SVG that the benchmark drew itself."""
-    RESULTS.mkdir(exist_ok=True)
-    write_json(RESULTS / f"{name}.json", result)
-    write_text(RESULTS / f"{name}.svg", drawing)
-    print(f"\n{busy_text(result['busy'])}")
-    print(f"Written: {RESULTS / name}.json and .svg")
-
-
-def picture(title: str, panels: Mapping[str, Sequence[Dot]]) -> str:
-    """Draw an SVG of panels, each with dots on a logarithmic axis of its own; the key of a panel is its title."""
-    parts, y = [svg_text(16, 28, title, size=17, weight=650)], 62
-    parts.append(svg_text(16, 52, "Each grid line is ten times the one to its left."))
-    for name, dots in panels.items():
-        parts.append(svg_text(16, y + 28, name, weight=600))
-        y += 44
-        edges = [edge for dot in dots for edge in (dot.value, dot.target) if edge]
-        low, high = math.floor(math.log10(min(edges))), math.ceil(math.log10(max(edges)))
-
-        def x(value: float, low: int = low, high: int = high) -> float:
-            return 250 + 400 * (math.log10(value) - low) / max(high - low, 1)
-
-        for power in range(low, high + 1):
-            parts.append(svg_line(x(10**power), y - 4, x(10**power), y + 22 * len(dots), "#e6e9ee"))
-        for dot in dots:
-            middle = y + 11
-            parts.append(svg_text(238, middle + 5, dot.label, anchor="end"))
-            if dot.target:
-                parts.append(svg_line(x(dot.target), y + 2, x(dot.target), y + 20, TARGET_COLOUR, 2))
-            parts.append(f'<circle cx="{x(dot.value):.1f}" cy="{middle}" r="5" fill="{dot.colour}"/>')
-            parts.append(svg_text(670, middle + 5, dot.text))
-            y += 22
-        y += 6
-    return svg(900, y + 16, parts)
-
-
-def svg(width: float, height: float, parts: Sequence[str]) -> str:
-    """Draw the picture on white."""
-    size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
-    font = 'font-family="system-ui, sans-serif" font-size="13"'
-    ground = '<rect width="100%" height="100%" fill="#ffffff"/>'
-    return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" {size} {font}>', ground, *parts, "</svg>", ""])
-
-
-def svg_text(x: float, y: float, text: str, anchor: str = "start", size: int = 13, weight: int = 400) -> str:
-    style = f'font-size="{size}" font-weight="{weight}" text-anchor="{anchor}" fill="#1d2433"'
-    return f'<text x="{x}" y="{y}" {style}>{escape(text)}</text>'
-
-
-def svg_line(x1: float, y1: float, x2: float, y2: float, colour: str, width: float = 1) -> str:
-    style = f'stroke="{colour}" stroke-width="{width}"'
-    return f'<line x1="{x1:.1f}" y1="{y1}" x2="{x2:.1f}" y2="{y2}" {style}/>'

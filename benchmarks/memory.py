@@ -18,8 +18,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from benchmarks.busy import Busy
-from benchmarks.measure import keep, machine, megabytes_dot, peak_megabytes, short, table
+from benchmarks.measure import peak_megabytes, short, table
 
 SIZES = (10_000, 100_000, 1_000_000)
 WORDS, VOCABULARY, BATCH = 30_000, 8_000, 4_096
@@ -27,43 +26,34 @@ STAGES = ("imports", "vocabulary", "tokens", "a pass")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.set_defaults(run=run)
     parser.add_argument("--pairs", type=int, nargs="+", default=SIZES, help="how many pairs the corpora have")
 
 
-def run(pairs: list[int]) -> None:
-    busy = Busy()
-    measured = {}
-    for count in pairs:
-        with tempfile.TemporaryDirectory() as folder:
-            measured[count] = _measure(count, Path(folder))
+def run(pairs: list[int]) -> dict[str, Any]:
+    return {"batch_tokens": BATCH, "pairs": {count: _measure(count) for count in pairs}}
+
+
+def report(result: dict[str, Any]) -> str:
     rows = [
         (f"{count:,}", short(stats["megabytes"]), *(f"{stats['peak'][stage]:,.0f}" for stage in STAGES))
-        for count, stats in measured.items()
+        for count, stats in result["pairs"].items()
     ]
-    print(table(("pairs", "file, MB", *(f"peak after {stage}, MB" for stage in STAGES)), rows))
-    result = {
-        "machine": machine("torch", "tokenizers"),
-        "pairs": measured,
-        "batch_tokens": BATCH,
-        "busy": busy.shares_since_begin(),
-    }
-    dots = [megabytes_dot(f"{n:,} pairs", stats["peak"]["a pass"]) for n, stats in measured.items()]
-    keep("memory", result, "Memory of a corpus", {"Peak of the process, MB": dots})
+    return table(("pairs", "file, MB", *(f"peak after {stage}, MB" for stage in STAGES)), rows)
 
 
-def _measure(count: int, folder: Path) -> dict[str, Any]:
-    path = folder / "pairs.tsv"
+def _measure(count: int) -> dict[str, Any]:
     rng = random.Random(0)
     words = ["".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=rng.randint(2, 9))) for _ in range(WORDS)]
     often = list(accumulate(1 / (rank + 10) for rank in range(WORDS)))  # a few of them often, most of them rarely
-    with open(path, "w", encoding="utf-8") as file:
-        for _ in range(count):
-            sides = (" ".join(rng.choices(words, cum_weights=often, k=rng.randint(5, 25))) for _ in range(2))
-            file.write("\t".join(sides) + "\n")
-    command = [sys.executable, "-m", "benchmarks.memory", str(path), str(folder / "data")]
-    completed = subprocess.run(command, capture_output=True, text=True, check=True)
-    return {"megabytes": path.stat().st_size / 1e6, **json.loads(completed.stdout)}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "pairs.tsv"
+        with open(path, "w", encoding="utf-8") as file:
+            for _ in range(count):
+                sides = (" ".join(rng.choices(words, cum_weights=often, k=rng.randint(5, 25))) for _ in range(2))
+                file.write("\t".join(sides) + "\n")
+        command = [sys.executable, "-m", "benchmarks.memory", str(path), f"{folder}/data"]
+        completed = subprocess.run(command, capture_output=True, text=True, check=True)
+        return {"megabytes": path.stat().st_size / 1e6, **json.loads(completed.stdout)}
 
 
 def _go_through(path: str, folder: str) -> dict[str, Any]:

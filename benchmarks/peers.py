@@ -5,6 +5,7 @@ B sentences, S source tokens, T target tokens.
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,8 +14,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from transformer.batches import Batch
-from transformer.tokenizers import EOS, PAD, SOS
+from transformer.checkpoint import Checkpoint
+from transformer.model import Transformer
+from transformer.tokenizers import EOS, PAD, SOS, Tokenizer
 
+END, UNKNOWN = 0, 1  # of the networks that Marian reads, too
 VOCABULARY, D_MODEL, LAYERS, HEADS, D_FF, SMOOTHING = 8000, 256, 3, 4, 1024, 0.1
 MAX_TOKENS = 50  # tokens that a translation may have; the longest reference has 43
 
@@ -36,6 +40,16 @@ class Peer(nn.Module):
     def search(self, src: Tensor, beam: int) -> Tensor:
         """Return the ids that it writes, after [SOS]: [B, T]; `beam` is 1 for its greedy decoding."""
         raise NotImplementedError
+
+
+def write_marian(model: Transformer, folder: Path) -> None:
+    """Write a network in Marian's form, whose words are w2, w3, ..., and whose last token starts and pads a text."""
+    from headlight.importers.marian_export import export_marian  # JoeyNMT's process imports this file without it
+
+    start = model.config.pad_id
+    words = ["</s>", "<unk>", *(f"w{id}" for id in range(2, start)), "<pad>"]
+    tokenizer = Tokenizer.of_words(words, start, start, END, UNKNOWN)
+    export_marian(Checkpoint(model, tokenizer, tokenizer), folder)
 
 
 def update_peer(model: Peer, optimizer: torch.optim.Optimizer, batch: Batch, bf16: bool) -> float:

@@ -14,13 +14,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from playwright.sync_api import Browser, Page, Worker, sync_playwright
 
-from benchmarks.busy import Busy
-from benchmarks.measure import HEADLIGHT_COLOUR, ROOT, Dot, keep, machine, range_text, short, spread, table
+from benchmarks.browser import opening, sentences
+from benchmarks.measure import ROOT, range_text, reached_text, short, spread, table
 from headlight import checkpoints, folders
 from headlight.corpora.corpora import open_split
 from headlight.web.model_file import round_weights
 from headlight.web.publish import single_page
+from tools.serving import launch
 from transformer import Translator
 from transformer.trace import KINDS
 
@@ -45,37 +47,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rounds", type=int, default=7, help="times that a page is opened, and a sentence is written")
     parser.add_argument("--sentences", type=int, default=0, help="held to Python, of each model; 0 measures times only")
     parser.add_argument("--models", nargs="+", default=list(folders.shipped()), help="those that are held to Python")
-    parser.set_defaults(run=run)
 
 
-def run(rounds: int, sentences: int, models: list[str]) -> None:
-    """Measure, print and write everything."""
-    from playwright.sync_api import sync_playwright
-
-    from tools.serving import launch
-
-    busy = Busy()
+def run(rounds: int, sentences: int, models: list[str]) -> dict[str, Any]:
     torch.set_num_threads(1)
-    result: dict[str, Any] = {"machine": machine("playwright"), "rounds": rounds, "agreement": {}}
+    agreements: dict[str, dict[str, Any]] = {}
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         chromium = launch(playwright)
         for name in models if sentences else []:
             file = page_of(name, Path(folder))
-            result["agreement"][name] = asdict(agreement(chromium, file, name, sentences_for(name, sentences)))
-            print(name, result["agreement"][name], flush=True)
+            agreements[name] = asdict(agreement(chromium, file, name, sentences_for(name, sentences)))
+            print(name, agreements[name], flush=True)
         file = page_of(TIMED_MODEL, Path(folder))
-        result["bytes"] = file.stat().st_size
-        result["version"] = chromium.version
         acting = {**writing(chromium, file, rounds), "choosing a head": choosing(chromium, file, 40 * rounds)}
-        result["measured"] = {
-            "first picture": spread(list(first_pictures(chromium, file, rounds))),
-            **{name: spread([time_.clock for time_ in times]) for name, times in acting.items()},
-            "memory of the tab": spread([megabytes(chromium, file) for _ in range(min(rounds, 3))]),
+        measured = {
+            "first picture": spread(first_pictures(chromium, file, rounds)),
+            **{name: spread(time_.clock for time_ in times) for name, times in acting.items()},
+            "memory of the tab": spread(megabytes(chromium, file) for _ in range(min(rounds, 3))),
         }
-        result["processor"] = {name: spread([time_.processor for time_ in times]) for name, times in acting.items()}
-    result["busy"] = busy.shares_since_begin()
-    print(report(result))
-    keep("published", result, "A published page in Chromium", panels(result))
+        return {
+            "rounds": rounds,
+            "agreement": agreements,
+            "bytes": file.stat().st_size,
+            "version": chromium.version,
+            "measured": measured,
+            "processor": {name: spread(time_.processor for time_ in times) for name, times in acting.items()},
+        }
 
 
 def page_of(name: str, folder: Path) -> Path:
@@ -118,7 +115,7 @@ class PageAgreement:
         return len(same) == 1 and self.logits <= LOGITS_TOLERANCE and self.weights <= WEIGHTS_TOLERANCE
 
 
-def agreement(browser: Any, file: Path, name: str, texts: Sequence[str]) -> PageAgreement:
+def agreement(browser: Browser, file: Path, name: str, texts: Sequence[str]) -> PageAgreement:
     """Open the page without a network and compare what its own worker computes."""
     checkpoint = checkpoints.load(name)
     round_weights(checkpoint.model)
@@ -147,7 +144,7 @@ def agreement(browser: Any, file: Path, name: str, texts: Sequence[str]) -> Page
     return agreed
 
 
-def worker_of(page: Any, file: Path) -> Any:
+def worker_of(page: Page, file: Path) -> Worker:
     """Return the page's worker, once the page has its first picture."""
     page.goto(file.as_uri())
     page.locator(".thumb").first.wait_for(timeout=120_000)
@@ -172,7 +169,7 @@ class Milliseconds(NamedTuple):
 class Tab:
     """A page with its first picture, in a process of its own."""
 
-    def __init__(self, browser: Any, file: Path) -> None:
+    def __init__(self, browser: Browser, file: Path) -> None:
         before = _renderers(browser)
         self.page = browser.new_context(viewport={"width": 1280, "height": 720}).new_page()
         self.worker = worker_of(self.page, file)
@@ -193,10 +190,8 @@ class Tab:
         self.page.context.close()
 
 
-def first_pictures(browser: Any, file: Path, rounds: int) -> Iterator[float]:
+def first_pictures(browser: Browser, file: Path, rounds: int) -> Iterator[float]:
     """Return the milliseconds from opening the file to two frames after its heads; the first round warms up."""
-    from benchmarks.browser import opening
-
     for turn in range(rounds + 1):
         took = opening(browser, file, ".thumb", None, 120)
         if took is None:
@@ -205,10 +200,8 @@ def first_pictures(browser: Any, file: Path, rounds: int) -> Iterator[float]:
             yield took
 
 
-def writing(browser: Any, file: Path, rounds: int) -> dict[str, list[Milliseconds]]:
+def writing(browser: Browser, file: Path, rounds: int) -> dict[str, list[Milliseconds]]:
     """Measure how long the page's worker takes for sentences of which it writes so many tokens."""
-    from benchmarks.browser import sentences
-
     model = Translator(checkpoints.load(TIMED_MODEL))
     texts = (text for text in sentences(model, TOKENS) if len(model.translate(text, beam_size=1).ids) == TOKENS)
     chosen, tab = list(islice(texts, 3)), Tab(browser, file)
@@ -223,7 +216,7 @@ def writing(browser: Any, file: Path, rounds: int) -> dict[str, list[Millisecond
     return times
 
 
-def choosing(browser: Any, file: Path, count: int) -> list[Milliseconds]:
+def choosing(browser: Browser, file: Path, count: int) -> list[Milliseconds]:
     """Measure the time from pressing on a head to two frames after it is large."""
     tab = Tab(browser, file)
     thumbs = tab.page.locator(".thumb")
@@ -244,7 +237,7 @@ def choosing(browser: Any, file: Path, count: int) -> list[Milliseconds]:
     return times[3:]
 
 
-def megabytes(browser: Any, file: Path) -> float:
+def megabytes(browser: Browser, file: Path) -> float:
     """Return the private memory of the tab's process after ten heads of each kind, the search and a second sentence."""
     tab = Tab(browser, file)
     for kind in KINDS:
@@ -266,24 +259,23 @@ def private_bytes(process: int) -> int:
     return 1024 * sum(int(line.split()[1]) for line in lines if line.startswith(_PRIVATE))
 
 
-def _renderers(browser: Any) -> set[int]:
+def _renderers(browser: Browser) -> set[int]:
     session = browser.new_browser_cdp_session()
     processes = session.send("SystemInfo.getProcessInfo")["processInfo"]
     session.detach()
     return {process["id"] for process in processes if process["type"] == "renderer"}
 
 
-# ---- what is told ----------------------------------------------------------------------------------------
+# ---- the report -------------------------------------------------------------------------------------------
 
 
 def report(result: dict[str, Any]) -> str:
     rows = []
     for name, stats in result["measured"].items():
-        value, unit = _value_and_unit(name, stats)
-        reached = "reached" if value <= AIMS[name] else "missed"
+        value, unit = stats["p95" if name == "choosing a head" else "median"], "MB" if "memory" in name else "ms"
+        aim = reached_text(value, AIMS[name], unit=f" {unit}")
         processor = result["processor"].get(name)
         computing = f"{short(processor['median'])} ms" if processor else ""
-        aim = f"{AIMS[name]} {unit}: {reached}"
         rows.append([name, range_text(stats), short(stats["p95"]), aim, computing, stats["count"]])
     text = f"The page with {TIMED_MODEL}, {result['bytes'] / 1e6:.1f} MB, in Chromium {result['version']}\n\n"
     text += table(["", "median (least to most)", "95th percentile", "at most", "of processors", "times"], rows)
@@ -296,17 +288,3 @@ def report(result: dict[str, Any]) -> str:
     ]  # fmt: skip
     head = ["model", "same source", "same greedy", "same beam", "logits apart", "attention apart"]
     return f"{text}\n\nHeld to Python with the same rounded weights\n\n{table(head, compared)}"
-
-
-def _value_and_unit(name: str, stats: dict[str, Any]) -> tuple[float, str]:
-    """Return the number that the aim is about, and its unit."""
-    value = stats["p95"] if name == "choosing a head" else stats["median"]
-    return value, "MB" if name == "memory of the tab" else "ms"
-
-
-def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
-    dots = []
-    for name, stats in result["measured"].items():
-        value, unit = _value_and_unit(name, stats)
-        dots.append(Dot(name, value, f"{short(value)} {unit} (at most {AIMS[name]})", HEADLIGHT_COLOUR, AIMS[name]))
-    return {"Milliseconds and megabytes; the bar is the aim": dots}

@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import psutil
 
-from tools.streamlit_client import PageSession
-from tools.streamlit_client import open_session as session
+from tools.streamlit_client import PageSession, open_session
 from transformer import Translator
 
 MODEL = "en-fr"
@@ -49,8 +48,6 @@ class Register:
     errors: list[str] = field(default_factory=list)
     huge: list[float] = field(default_factory=list)  # seconds of each huge request that was answered
     begun: int = 0  # huge requests
-    hostile: list[float] = field(default_factory=list)  # seconds of each hostile request that was answered
-    refusals: int = 0  # messages that say that a request was too long, or the server too busy
     probe: list[float] = field(default_factory=list)  # milliseconds
     memory: list[tuple[float, float]] = field(default_factory=list)  # seconds, megabytes
 
@@ -75,7 +72,7 @@ async def pupil(
     try:
         await asyncio.sleep(draw.uniform(0, 5 * pause[1] / 3))
         text = next(texts)
-        async with session(url, model=MODEL, text=text, layer="1", head="1") as page:
+        async with open_session(url, model=MODEL, text=text, layer="1", head="1") as page:
             begun = time.perf_counter()
             await register.timed("opening", page.run())
             if not math.isnan(page.first):
@@ -123,43 +120,11 @@ async def huge(url: str, model: Translator, register: Register) -> None:
     while True:
         text = longest(model, register.begun)
         register.begun += 1
-        async with session(url, "decoding", model=MODEL, text=text, strategy="beam", size=str(BEAM_SIZE)) as page:
+        async with open_session(url, "decoding", model=MODEL, text=text, strategy="beam", size=str(BEAM_SIZE)) as page:
             begun = time.perf_counter()
             await page.run(seconds=600)
             register.huge.append(time.perf_counter() - begun)
             register.errors += page.errors() or ([] if page.shows("player") else ["a huge request has no answer"])
-
-
-async def hostile(url: str, number: int, has_ended: Callable[[], bool], register: Register) -> None:
-    """Ask the Why page for the most that it computes, again and again.
-
-    Half of the sessions wait for the result, the others close the page after 2.5 seconds.
-    """
-    abandons, n_requests = number % 2 == 1, 0
-    while not has_ended():
-        n_requests += 1
-        words = f"{number} {n_requests} a man in a blue shirt and a dog with a red hat sit near the water .".split()
-        source, target_size = (400, 190) if abandons else (190, 190)  # words
-        text, target = (" ".join(words[at % len(words)] for at in range(size)) for size in (source, target_size))
-        try:
-            async with session(url, "why", model=MODEL, text=text, target=target) as page:
-                begun = time.perf_counter()
-                await page.begin()
-                if abandons:
-                    await asyncio.sleep(2.5)
-                    continue
-                async with asyncio.timeout(300):
-                    await page.finish()
-                register.hostile.append(time.perf_counter() - begun)
-                register.errors += [error for error in page.errors() if not is_refusal(error)]
-                register.refusals += sum(map(is_refusal, page.errors()))
-        except Exception as error:
-            register.errors.append(f"hostile {number}: {type(error).__name__}: {error}")
-
-
-def is_refusal(error: str) -> bool:
-    """Return whether a message is one that a busy or public server is meant to give."""
-    return "was not finished: on this public server" in error or "The server is busy" in error
 
 
 def longest(model: Translator, number: int) -> str:

@@ -15,15 +15,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from benchmarks.busy import Busy
 from benchmarks.contest import THREADS, Contestant, contest, joeynmt
 from benchmarks.learning import BATCH_TOKENS, DROPOUT, JOEYNMT, MARIAN, OURS_NAME, PEAK_LEARNING_RATES, WARMUP_SHARE
-from benchmarks.measure import ALTERNATIVE_COLOUR, HEADLIGHT_COLOUR, keep_drawn, machine, svg, svg_line, svg_text, table
+from benchmarks.measure import table
 from headlight.formatting import percent
 
 TEST_POINTS = 4  # of the budget, at which the test set is translated
 BEAM_SIZE = 5
-DASHES = {OURS_NAME: "", MARIAN: "7 4", JOEYNMT: "2 3"}
 RESAMPLES = 1000  # of the sentences, for how sure a difference is
 
 
@@ -33,34 +31,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pair", choices=("de-en", "en-fr"), default="de-en")
     parser.add_argument("--multi30k", type=Path, help="the folder of the corpus; downloaded without it")
     parser.add_argument("--joeynmt", type=Path, metavar="PYTHON", help="an interpreter that has JoeyNMT")
-    parser.set_defaults(run=run)
 
 
-def run(minutes: float, slice: float, pair: str, multi30k: Path | None, joeynmt: Path | None) -> None:
-    """Train, print and write everything. Raises ValueError where a peer or the corpus is missing."""
-    busy = Busy()
-    result: dict[str, Any] = {
-        "machine": machine("torch", "transformers", "sacrebleu"),
-        "pair": pair,
-        "minutes": minutes,
-        "threads": THREADS,
-        "batch_tokens": BATCH_TOKENS,
-        "dropout": DROPOUT,
-        "warmup": WARMUP_SHARE,
-    }
+def run(minutes: float, slice: float, pair: str, multi30k: Path | None, joeynmt: Path | None) -> dict[str, Any]:
+    """Train and return the measurements. Raises ValueError where a peer or the corpus is missing."""
+    settings = {"threads": THREADS, "batch_tokens": BATCH_TOKENS, "dropout": DROPOUT, "warmup": WARMUP_SHARE}
     with contest() as contestants:
         for name, python in interpreters(joeynmt).items():
-            contestants[name] = Contestant(
-                "benchmarks.learning", name, pair, multi30k or "", trains=True, python=python
-            )
-        result["contestants"] = compete(contestants, 60 * minutes, slice)
+            options = name, pair, multi30k or ""
+            contestants[name] = Contestant("benchmarks.learning", *options, trains=True, python=python)
+        learners = compete(contestants, 60 * minutes, slice)
         references = contestants[OURS_NAME].facts["references"]
-    result["busy"] = busy.shares_since_begin()
-    final = {name: contestant["beam"].pop("translations") for name, contestant in result["contestants"].items()}
-    result["differences"] = differences(final, references)
-    print(report(result))
-    title = f"Multi30k {pair}, test_2016_flickr: BLEU of the greedy translation against minutes of training"
-    keep_drawn("quality", result, picture(title, result["contestants"]))
+    final = {name: learner["beam"].pop("translations") for name, learner in learners.items()}
+    result = {"pair": pair, "minutes": minutes, **settings, "contestants": learners}
+    return {**result, "differences": differences(final, references)}
 
 
 def interpreters(joey: Path | None) -> dict[str, Path | str]:
@@ -178,42 +162,3 @@ def report(result: dict[str, Any]) -> str:
             f"BLEU {beam['BLEU signature']}\nchrF {beam['chrF signature']}",
         ]
     )
-
-
-def picture(title: str, contestants: dict[str, dict[str, Any]]) -> str:
-    """Draw an SVG of BLEU against minutes of training, a line for each contestant; the square is its beam search."""
-    left, top, width, height = 70, 60, 560, 320
-    last = max(contestant["points"][-1]["seconds"] for contestant in contestants.values()) / 60
-    best = max(contestant["beam"]["BLEU"] for contestant in contestants.values())
-    top_bleu = 10 * math.ceil(max(best, 1) / 10)
-
-    def x(minutes: float) -> float:
-        return left + width * minutes / last
-
-    def y(bleu: float) -> float:
-        return top + height * (1 - bleu / top_bleu)
-
-    parts = [svg_text(16, 28, title, size=17, weight=650)]
-    for bleu in range(0, top_bleu + 1, 10):
-        parts += [
-            svg_line(left, y(bleu), left + width, y(bleu), "#e6e9ee"),
-            svg_text(left - 8, y(bleu) + 5, str(bleu), anchor="end"),
-        ]
-    for i in range(5):
-        parts.append(svg_text(x(last * i / 4), top + height + 22, f"{last * i / 4:.3g}", anchor="middle"))
-    parts.append(svg_text(left + width, top + height + 42, "minutes of training", anchor="end"))
-    labels: list[float] = []
-    for name, contestant in sorted(contestants.items(), key=lambda item: -item[1]["points"][-1]["BLEU"]):
-        colour = HEADLIGHT_COLOUR if name == OURS_NAME else ALTERNATIVE_COLOUR
-        coordinates = [(x(point["seconds"] / 60), y(point["BLEU"])) for point in contestant["points"]]
-        path = " ".join(f"{a:.1f},{b:.1f}" for a, b in coordinates)
-        dashes = f'stroke-dasharray="{DASHES[name]}"'
-        parts.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2" {dashes}/>')
-        parts += [f'<circle cx="{a:.1f}" cy="{b:.1f}" r="4" fill="{colour}"/>' for a, b in coordinates]
-        end, beam = contestant["points"][-1]["BLEU"], contestant["beam"]["BLEU"]
-        side = x(last) - 5
-        parts.append(f'<rect x="{side:.1f}" y="{y(beam) - 5:.1f}" width="10" height="10" fill="{colour}"/>')
-        label_y = max([y(end) + 5, *(label + 20 for label in labels[-1:])])
-        labels.append(label_y)
-        parts.append(svg_text(left + width + 14, label_y, f"{name}: {end:.1f}, beam {BEAM_SIZE}: {beam:.1f}"))
-    return svg(980, 440, parts)

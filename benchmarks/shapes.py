@@ -7,7 +7,6 @@ sentence has as many tokens as that. There is no tokenizer; texts are ids.
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -15,11 +14,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
-from benchmarks.busy import Busy
-from benchmarks.contest import ROOT
-from benchmarks.measure import machine, short, spread, table
+from benchmarks import browser
+from benchmarks.measure import ROOT, short, spread, table
 from benchmarks.pupils import server_of
 from headlight.checkpoints import load_translator
 
@@ -75,26 +72,20 @@ print(time.perf_counter() - start)
 """
 
 
-def measure(size: str, sentences: int) -> dict[str, Any]:
-    """Create the model, measure, print a report, and return the measurements."""
-    busy, (kind, config) = Busy(), SIZES[size]
+def run(size: str, sentences: int) -> dict[str, Any]:
+    kind, config = SIZES[size]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        _numbers_printed_by(MAKE, json.dumps(config), kind, folder / "original")
-        bytes_ = (folder / "original" / "model.safetensors").stat().st_size
         models = folder / "checkpoints"
+        _numbers_printed_by(MAKE, json.dumps(config), kind, folder / "original")
         imported = _numbers_printed_by(IMPORT, folder / "original", models / "large")
-        described = spread(_numbers_printed_by(DESCRIBE, models / "large")[0] for _ in range(3))
-        result = {
-            "machine": machine("torch", "streamlit", "playwright", "transformers"),
-            "bytes": bytes_,
+        return {
+            "size": size,
+            "bytes": (folder / "original" / "model.safetensors").stat().st_size,
             "imported": dict(zip(("seconds", "processor", "peak"), imported, strict=True)),
-            "described": described,
+            "described": spread(_numbers_printed_by(DESCRIBE, models / "large")[0] for _ in range(3)),
             **_in_the_browser(folder, models, sentences),
-            "busy": busy.shares_since_begin(),
         }
-    print(report(size, result))
-    return result
 
 
 def _numbers_printed_by(program: str, *arguments: object) -> list[float]:
@@ -110,51 +101,38 @@ def texts() -> Iterator[str]:
 
 
 def _in_the_browser(folder: Path, models: Path, sentences: int) -> dict[str, Any]:
-    from playwright.sync_api import sync_playwright
-
-    from benchmarks import browser
-    from tools.serving import launch, serve
-
     shipped = ROOT / "checkpoints" / "en-fr"
     (models / shipped.name).symlink_to(shipped, target_is_directory=True)
     large, text = load_translator(models / "large"), next(texts())
     written = large.trace(text, max_length=TOKENS - 2).translation
     trace = large.trace(text, target=written)  # with [SOS] and [EOS], as the page reads it
-    with sync_playwright() as playwright, patch.dict(os.environ, HEADLIGHT_CHECKPOINTS=str(models)):
-        chromium = launch(playwright)
-        with serve(ROOT / "app.py", folder / "log.txt") as url:
-            browser.open_app(chromium, f"{url}/?model=en-fr").close()
-            server = server_of(url)
-            before = server.memory_info().rss
-            start = time.perf_counter()
-            page = chromium.new_page()
-            page.goto(f"{url}/?model=large&text={trace.text.replace(' ', '+')}")
-            page.locator(".thumb").first.wait_for(timeout=120_000)
-            first = time.perf_counter() - start
-            page.close()
-            typed = browser.typing(chromium, f"{url}/?model=large", large, sentences, texts())
-            chosen = browser.choosing(chromium, url, trace, sentences, "head")
-            bytes_held = server.memory_info().rss - before
+    with browser.app(folder / "log.txt", models) as (chromium, url):
+        browser.open_app(chromium, f"{url}/?model=en-fr").close()
+        server = server_of(url)
+        before = server.memory_info().rss
+        start = time.perf_counter()
+        page = chromium.new_page()
+        page.goto(f"{url}/?model=large&text={trace.text.replace(' ', '+')}")
+        page.locator(".thumb").first.wait_for(timeout=120_000)
+        first = time.perf_counter() - start
+        page.close()
+        typed = browser.typing(chromium, f"{url}/?model=large", large, sentences, texts())
+        chosen = browser.choosing(chromium, url, trace, sentences, "head")
+        bytes_held = server.memory_info().rss - before
     return {"first": first, "typed": spread(typed), "chosen": spread(chosen), "held": bytes_held}
 
 
-def report(size: str, result: dict[str, Any]) -> str:
-    imported, file = result["imported"], result["bytes"]
+def report(result: dict[str, Any]) -> str:
+    imported, file, typed = result["imported"], result["bytes"], result["typed"]
+    times = f"{short(imported['seconds'])} s, {short(imported['processor'])} s of a core"
+    typed_text = f"{short(typed['median'] / 1000)}, {short(typed['p95'] / 1000)} s"
     rows = [
         ["describe", f"{short(result['described']['median'])} s", f"{MAX_DESCRIBE_SECONDS} s"],
-        [
-            "import",
-            f"{short(imported['seconds'])} s, {short(imported['processor'])} s of a core",
-            f"{MAX_IMPORT_SECONDS} s",
-        ],
+        ["import", times, f"{MAX_IMPORT_SECONDS} s"],
         ["peak of the import", f"{imported['peak'] / file:.2f} times the file", f"{MAX_PEAK_RATIO} times"],
         ["first picture", f"{short(result['first'])} s", f"{MAX_FIRST_ANSWER_SECONDS} s"],
-        [
-            f"a new sentence of {TOKENS} tokens, median and p95",
-            f"{short(result['typed']['median'] / 1000)}, {short(result['typed']['p95'] / 1000)} s",
-            f"{MAX_TYPING_SECONDS} s",
-        ],
+        [f"a new sentence of {TOKENS} tokens, median and p95", typed_text, f"{MAX_TYPING_SECONDS} s"],
         ["choose a head, p95", f"{short(result['chosen']['p95'])} ms", f"{MAX_CHOOSING_SECONDS * 1000:g} ms"],
         ["memory of the server", f"{result['held'] / file:.2f} times the weights", f"{MAX_MEMORY_RATIO} times"],
     ]
-    return f"{size}, {file / 1e6:,.0f} MB\n\n{table(['', 'measured', 'aim'], rows)}"
+    return f"{result['size']}, {file / 1e6:,.0f} MB\n\n{table(['', 'measured', 'aim'], rows)}"

@@ -8,27 +8,41 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
-import os
 import resource
 import signal
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import numpy as np
 import psutil
 import torch
 from ipywidgets.widgets.widget import _remove_buffers
+from playwright.sync_api import Browser
 
 import headlight
-from benchmarks.busy import Busy
-from benchmarks.measure import LONGER, alternate, keep, machine, ratios, seconds, spread
-from benchmarks.showing_report import APP_TOKENS, BERTVIZ_PAGES, NAMES, TARGETS, panels, sizes_report, times_report
+from benchmarks import browser
+from benchmarks.measure import (
+    LONGER,
+    RATIO_HEADING,
+    ROOT,
+    alternate,
+    range_text,
+    ratio_text,
+    ratios,
+    reached_text,
+    seconds,
+    short,
+    spread,
+    table,
+)
 from headlight import checkpoints
 from headlight.analysis.layout import descriptions, lay_out, measures
 from headlight.checkpoints import load_translator
@@ -42,7 +56,6 @@ from transformer.trace import KINDS
 from ui.attention.heads import every_head
 from ui.attention.picture import ShownTrace
 
-ROOT = Path(__file__).resolve().parents[1]
 TEXT = (
     "the old house at the end of our street has a green door and nine small windows , "
     "in summer children play under its trees while somebody reads the news to a dog that never listens ."
@@ -53,6 +66,29 @@ PAGE_TIMEOUT_SECONDS, PAINT_TIMEOUT_SECONDS = 300, 90  # for making a page, and 
 TOTAL_SECONDS = 60  # for all rounds of slow measurements: as many rounds as fit, at least one
 OUT_OF_MEMORY = 3  # an exit code
 ACTIONS_PER_ROUND = 4  # clicks or sentences
+APP_TOKENS = 32  # of the sentence in the app
+# How many times the bytes of the overview and of a notebook cell `model_view` takes, at least, by tokens.
+BYTES_TARGETS = {64: 25, 256: 100}
+# Milliseconds at the 95th percentile, at most.
+TARGETS = {
+    "choose a head": 200,
+    "choose a head, exact on hover": None,
+    "switch encoder, decoder, cross": 200,
+    "hover over the lines of 8 heads": 16,
+    "type a new sentence of 20": 1000,
+}
+NAMES = {
+    "headlight": "Headlight, overview",
+    "app": "Headlight, the whole page",
+    "headlight_file": "Headlight, offline file",
+    "cell": "Headlight, notebook cell",
+    "cell_saved": "Headlight, saved cell",
+    "model_view": "BertViz model_view",
+    "head_view": "BertViz head_view",
+}
+BERTVIZ_PAGES = ("model_view", "head_view")
+MADE_PAGES = ("headlight", "headlight_file", *BERTVIZ_PAGES)
+OPENED_PAGES = ("app", "headlight_file", *BERTVIZ_PAGES)
 # A page in a file of its own is painted once this selector matches: our thumbnails, BertViz's lines.
 PAINTED_SELECTORS = {"headlight_file": ".thumb", "model_view": "#vis line", "head_view": "#vis #attention line"}
 
@@ -66,25 +102,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run)
 
 
-def run(tokens: list[int], rounds: int, scripts: Path | None) -> None:
-    """Measure, print and write everything. Raises ValueError where something to measure with is missing."""
+def run(tokens: list[int], rounds: int, scripts: Path | None) -> dict[str, Any]:
+    """Return the measurements. Raises ValueError where something to measure with is missing."""
     if not 2 <= min(tokens) <= max(tokens) <= MAX_TOKENS:
         raise ValueError(f"--tokens are {tokens}; choose lengths from 2 to {MAX_TOKENS}.")
-    busy = Busy()
-    result: dict[str, Any] = {"machine": machine("bertviz", "streamlit", "plotly", "playwright"), "rounds": rounds}
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         large = make_checkpoint(folder / "checkpoints" / "large")
         traces = {n: trace_of(large, n) for n in {*tokens, APP_TOKENS}}
-        result["sizes"] = {n: sizes(large, traces[n], folder, rounds) for n in tokens}
-        result |= in_the_browser(folder, traces, tokens, rounds, scripts)
-        for n, opened in result["opened"].items():
-            result["sizes"][n]["bytes"]["app"] = opened.pop("bytes")
-        print(sizes_report(result["sizes"]))
-        print(times_report(result["opened"], result["app"]))
-    result["busy"] = busy.shares_since_begin()
-    keep("showing", result, "Until every head is seen: Headlight beside BertViz", panels(result))
+        page_sizes = {n: sizes(large, traces[n], folder, rounds) for n in tokens}
+        result = in_the_browser(folder, traces, tokens, rounds, scripts)
+    for n, opened in result["opened"].items():
+        page_sizes[n]["bytes"]["app"] = opened.pop("bytes")
+    return {"rounds": rounds, "sizes": page_sizes, **result}
 
 
 # ---- what is shown --------------------------------------------------------------------------------
@@ -181,6 +212,8 @@ def make_apart(name: str, trace: Trace, path: Path) -> float:
     Raises PageNotMade, which says why.
     """
     note = path.with_suffix(".seconds")
+    # Patterns of long texts are computed when they are read, by a function that another process does not get.
+    trace = replace(trace, **{kind: np.asarray(trace.pattern(kind)) for kind in KINDS})  # type: ignore[arg-type]
     process = multiprocessing.get_context("spawn").Process(target=_make_apart, args=(name, trace, path, note))
     process.start()
     process.join(PAGE_TIMEOUT_SECONDS)
@@ -258,51 +291,38 @@ def in_the_browser(
     folder: Path, traces: dict[int, Trace], tokens: list[int], rounds: int, scripts: Path | None
 ) -> dict[str, Any]:
     """Return milliseconds: how long pages take to paint, ours and BertViz's, and how long the app takes to answer."""
-    from playwright.sync_api import sync_playwright
-
-    from benchmarks import browser
-    from tools.serving import launch, serve
-
     models, shipped = folder / "checkpoints", ROOT / "checkpoints" / "en-fr"
     (models / shipped.name).symlink_to(shipped, target_is_directory=True)
     trace, clicks = traces[APP_TOKENS], rounds * ACTIONS_PER_ROUND
-    with sync_playwright() as playwright, patch.dict(os.environ, HEADLIGHT_CHECKPOINTS=str(models)):
-        chromium = launch(playwright)
-        with serve(ROOT / "app.py", folder / "log.txt") as url:
-            opening_app = partial(browser.opening_app, chromium, url)
-            opening = partial(browser.opening, chromium, scripts=scripts, limit=PAINT_TIMEOUT_SECONDS)
-            opened = {n: painting(opening, partial(opening_app, traces[n]), folder, n, rounds) for n in tokens}
-            times = [
-                browser.choosing(chromium, url, trace, clicks, "head"),
-                browser.choosing(chromium, url, trace, clicks, "exact"),
-                browser.switching(chromium, url, trace, clicks),
-                browser.hovering(chromium, url, trace, rounds),
-                browser.typing(chromium, url, load_translator(shipped), clicks),
-            ]
+    with browser.app(folder / "log.txt", models) as (chromium, url):
+        opened = {n: painting(chromium, url, traces[n], folder, rounds, scripts) for n in tokens}
+        times = [
+            browser.choosing(chromium, url, trace, clicks, "head"),
+            browser.choosing(chromium, url, trace, clicks, "exact"),
+            browser.switching(chromium, url, trace, clicks),
+            browser.hovering(chromium, url, trace, rounds),
+            browser.typing(chromium, url, load_translator(shipped), clicks),
+        ]
         app = {name: spread(values) for name, values in zip(TARGETS, times, strict=True)}
         return {"chromium": chromium.version, "opened": opened, "app": app}
 
 
 def painting(
-    opening: Callable[..., float | None],
-    opening_app: Callable[[], tuple[float, int]],
-    folder: Path,
-    tokens: int,
-    rounds: int,
+    chromium: Browser, url: str, trace: Trace, folder: Path, rounds: int, scripts: Path | None
 ) -> dict[str, Any]:
     """Time from opening the app, our file and BertViz's two until they are painted; failures are under "failed".
 
     Without the folder of scripts, BertViz's pages paint nothing.
     """
-    _, size = opening_app()  # this one also translates
+    _, size = browser.opening_app(chromium, url, trace)  # this one also translates
     numbers: dict[str, Any] = {"bytes": size, "failed": {}}
-    tasks: dict[str, Callable[[], float]] = {"app": lambda: opening_app()[0]}
+    tasks: dict[str, Callable[[], float]] = {"app": lambda: browser.opening_app(chromium, url, trace)[0]}
     first = {"app": tasks["app"]()}
     for name, selector in PAINTED_SELECTORS.items():
-        path = page_file(folder, name, tokens)
+        path = page_file(folder, name, len(trace.rows("encoder")))
         if not path.exists():
             continue
-        open_file = partial(opening, path, selector)
+        open_file = partial(browser.opening, chromium, path, selector, scripts, PAINT_TIMEOUT_SECONDS)
         took = open_file()
         if took is None:
             numbers["failed"][name] = f"not painted in {PAINT_TIMEOUT_SECONDS} s"
@@ -311,9 +331,66 @@ def painting(
         tasks[name] = lambda open_file=open_file: open_file() or float("nan")  # type: ignore[misc]
     times = repeated(rounds, tasks, first, unit=1e-3)
     numbers |= {name: spread(values) for name, values in times.items()}
-    bertviz = [name for name in BERTVIZ_PAGES if name in times]
     for headlight_page in ("app", "headlight_file"):
         numbers[f"times_longer_than_{headlight_page}"] = {
-            name: ratios(times[name], times[headlight_page], LONGER) for name in bertviz
+            name: ratios(times[name], times[headlight_page], LONGER) for name in BERTVIZ_PAGES if name in times
         }
     return numbers
+
+
+# ---- the report -----------------------------------------------------------------------------------
+
+
+def report(result: dict[str, Any]) -> str:
+    return f"{sizes_report(result['sizes'])}\n\n{times_report(result['opened'], result['app'])}"
+
+
+def sizes_report(pages: dict[int, dict[str, Any]]) -> str:
+    """Return two tables by tokens: the bytes of each page, and the milliseconds to make it."""
+    sizes, times = [], []
+    for tokens, page in pages.items():
+        page_bytes, fewer = page["bytes"], [""] * 4
+        if "model_view" in page_bytes:
+            overview, cell = (page_bytes["model_view"] / page_bytes[name] for name in ("headlight", "cell"))
+            target = BYTES_TARGETS.get(tokens)
+            fewer = [short(overview), reached_text(overview, target, at_most=False)]
+            fewer += [short(cell), reached_text(cell, target, at_most=False)]
+        page_sizes = {name: f"{count / 1e6:.3g} MB" for name, count in page_bytes.items()} | page["failed"]
+        sizes.append([tokens, *(page_sizes[name] for name in NAMES), *fewer])
+        milliseconds = {name: short(1000 * took["median"]) for name, took in page["seconds"].items()} | page["failed"]
+        longer = [ratio_text(ratio) for view, ratio in page["times_longer"].items() if view == "model_view"]
+        times.append([tokens, *(milliseconds.get(name, "") for name in MADE_PAGES), *(longer or [""])])
+    fewer_heads = ["model_view / overview", "target", "model_view / notebook cell", "target"]
+    made_names = [NAMES[name] for name in MADE_PAGES]
+    return "\n\n".join(
+        [
+            "Bytes to the browser (the whole page: over its socket, from its opening to the last of it)",
+            table(["tokens", *NAMES.values(), *fewer_heads], sizes),
+            f"Milliseconds to make them, medians; the ratio, {RATIO_HEADING}",
+            table(["tokens", *made_names, "model_view / overview, times as long"], times),
+        ]
+    )
+
+
+def times_report(pages: dict[int, dict[str, Any]], app: dict[str, dict[str, float]]) -> str:
+    """Return two tables: the milliseconds until pages are painted, by tokens, and those until the app answers."""
+    ratio_pairs = [(view, page) for view in BERTVIZ_PAGES for page in ("app", "headlight_file")]
+    opened = []
+    for tokens, page in pages.items():
+        painted = {name: range_text(page[name]) for name in OPENED_PAGES if name in page} | page["failed"]
+        ratios = [page[f"times_longer_than_{headlight_page}"].get(view) for view, headlight_page in ratio_pairs]
+        longer = [ratio_text(ratio) if ratio else "" for ratio in ratios]
+        opened.append([tokens, *(painted.get(name, "not made") for name in OPENED_PAGES), *longer])
+    answered = [
+        [name, range_text(stats), short(stats["p95"]), reached_text(stats["p95"], TARGETS[name]), stats["count"]]
+        for name, stats in app.items()
+    ]
+    names = [NAMES[name] for name in OPENED_PAGES]
+    return "\n\n".join(
+        [
+            f"Milliseconds from opening a page until it is painted, median (least to most); ratios, {RATIO_HEADING}",
+            table(["tokens", *names, *(f"{view} / {page}, times as long" for view, page in ratio_pairs)], opened),
+            f"Milliseconds from an event in the app to two frames after its answer, {APP_TOKENS} tokens",
+            table(["", "median (least to most)", "95th percentile", "target", "times"], answered),
+        ]
+    )

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -26,26 +26,25 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+from playwright.sync_api import BrowserContext, Page, sync_playwright
+from playwright.sync_api import TimeoutError as WaitedTooLong
 
-from benchmarks.busy import Busy
+from benchmarks.browser import SCRIPT, serve_scripts
 from benchmarks.measure import (
     LONGER,
     MIN_ROUNDS,
     RATIO_HEADING,
     ROOT,
-    Dot,
-    keep,
-    machine,
+    alternate,
     range_text,
     ratio_text,
     ratios,
     short,
     spread,
-    stat_dot,
     table,
 )
 from headlight.checkpoints import load_translator
-from tools.serving import free_port
+from tools.serving import free_port, launch
 
 # pyproject.toml tells the app that it is in a clone, where its documents and lessons are beside it.
 COPIED_PATHS = ("app.py", "pages", "server", "ui", "headlight", "transformer", "docs", "lessons", "pyproject.toml",
@@ -62,7 +61,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scripts", type=Path, help="folder of require.js, jquery.min.js and d3.min.js, for BertViz's page offline"
     )
-    parser.set_defaults(run=run)
 
 
 @dataclass
@@ -74,48 +72,27 @@ class Started:
     memory: dict[str, float] = field(default_factory=dict)
 
 
-def run(rounds: int, scripts: Path | None) -> None:
-    """Measure, print and write everything. Raises ValueError where a peer or its scripts are missing."""
-    from playwright.sync_api import sync_playwright
-
-    from tools.serving import launch
-
-    busy = Busy()
-    packages = machine("torch", "streamlit", "transformers", "bertviz", "playwright")
-    result: dict[str, Any] = {"machine": packages, "rounds": rounds}
+def run(rounds: int, scripts: Path | None) -> dict[str, Any]:
+    """Return the measurements. Raises ValueError where a peer or its scripts are missing."""
+    result: dict[str, Any] = {"rounds": rounds}
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         folder, chromium = Path(name), launch(playwright)
         make_peer(folder / "marian")
         starts: dict[str, Any] = {OURS_NAME: OurApp(folder), PEER: PeerPage(folder, scripts)}
         contexts = {who: chromium.new_context() for who in starts}
 
-        def start(who: str, kind: str) -> Started:
-            if kind == WARM:
-                return starts[who](contexts[who])
+        def cold_and_warm(who: str) -> tuple[Started, Started]:
             starts[who].forget()
             result["emptied"] = drop_files([ROOT, folder, *map(Path, sys.path)])
             context = chromium.new_context()
-            try:
-                return starts[who](context)
-            finally:
-                context.close()
+            cold = starts[who](context)
+            context.close()
+            return cold, starts[who](contexts[who])
 
-        started = in_turns(rounds, {(who, kind): partial(start, who, kind) for kind in (COLD, WARM) for who in starts})
-    result |= summary(started) | {"busy": busy.shares_since_begin()}
-    print(report(result))
-    keep("start", result, "From starting it to the first heatmap: Headlight beside a BertViz script", panels(result))
-
-
-def in_turns(rounds: int, tasks: dict[tuple[str, str], Callable[[], Started]]) -> dict[tuple[str, str], list[Started]]:
-    """Measure every start, after one round that does not count; a warm start always follows its cold one."""
-    started: dict[tuple[str, str], list[Started]] = {name: [] for name in tasks}
-    for turn in range(rounds + 1):
-        for who in [OURS_NAME, PEER][:: 1 if turn % 2 else -1]:
-            for kind in (COLD, WARM):
-                start = tasks[who, kind]()
-                if turn:
-                    started[who, kind].append(start)
-    return started
+        started = alternate(rounds, {who: partial(cold_and_warm, who) for who in starts})
+    for at, kind in enumerate((COLD, WARM)):
+        result[kind] = summary({who: [pair[at] for pair in pairs] for who, pairs in started.items()})
+    return result
 
 
 # ---- ours -----------------------------------------------------------------------------------------
@@ -140,9 +117,9 @@ class OurApp:
             copy = partial(shutil.copytree, ignore=shutil.ignore_patterns("__pycache__", "node_modules"))
             (copy if (ROOT / part).is_dir() else shutil.copy2)(ROOT / part, self.copy_folder / part)
 
-    def __call__(self, context: Any) -> Started:
+    def __call__(self, context: BrowserContext) -> Started:
         page = context.new_page()
-        page.add_init_script(path=Path(__file__).with_name("painted.js"))
+        page.add_init_script(path=SCRIPT)
         started, begun = Started(), time.perf_counter()
         command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={self.port}"]
         command += ["--server.headless=true", "--server.address=127.0.0.1"]
@@ -212,9 +189,7 @@ class PeerPage:
     def forget(self) -> None:
         self.page.unlink(missing_ok=True)
 
-    def __call__(self, context: Any) -> Started:
-        from benchmarks.browser import serve_scripts
-
+    def __call__(self, context: BrowserContext) -> Started:
         page = context.new_page()
         if self.scripts is not None:
             serve_scripts(page, self.scripts)
@@ -248,15 +223,13 @@ def milliseconds_since(begun: float) -> float:
 @contextmanager
 def painted_in_time(page_name: str) -> Iterator[None]:
     """Raise ValueError where the browser waits longer than LIMIT_SECONDS within."""
-    from playwright.sync_api import TimeoutError as WaitedTooLong
-
     try:
         yield
     except WaitedTooLong:
         raise ValueError(f"{page_name} showed no heatmap within {LIMIT_SECONDS:.0f} s; open it to see why.") from None
 
 
-def two_frames(page: Any) -> None:
+def two_frames(page: Page) -> None:
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))")
 
 
@@ -282,24 +255,18 @@ def _drop_file(path: Path) -> None:
 # ---- the report ---------------------------------------------------------------------------------
 
 
-def summary(started: dict[tuple[str, str], list[Started]]) -> dict[str, Any]:
-    """Summarise everything, and the ratio round by round, of cold and of warm starts."""
-    result: dict[str, Any] = {}
-    for kind in (COLD, WARM):
-        result[kind] = {
-            who: {
-                "milliseconds": {
-                    moment: spread(start.elapsed[moment] for start in starts) for moment in starts[0].elapsed
-                },
-                "processor_seconds": spread(start.processor for start in starts),
-                "megabytes": {part: spread(start.memory[part] for start in starts) for part in starts[0].memory},
-            }
-            for who in (OURS_NAME, PEER)
-            for starts in [started[who, kind]]
+def summary(started: dict[str, list[Started]]) -> dict[str, Any]:
+    """Summarise the cold or the warm starts, and their ratio, round by round."""
+    result: dict[str, Any] = {
+        who: {
+            "milliseconds": {moment: spread(start.elapsed[moment] for start in starts) for moment in starts[0].elapsed},
+            "processor_seconds": spread(start.processor for start in starts),
+            "megabytes": {part: spread(start.memory[part] for start in starts) for part in starts[0].memory},
         }
-        first = {who: [start.elapsed["overview"] for start in started[who, kind]] for who in (OURS_NAME, PEER)}
-        result[kind]["times_longer"] = ratios(first[PEER], first[OURS_NAME], LONGER)
-    return result
+        for who, starts in started.items()
+    }
+    first = {who: [start.elapsed["overview"] for start in starts] for who, starts in started.items()}
+    return result | {"times_longer": ratios(first[PEER], first[OURS_NAME], LONGER)}
 
 
 NAMES = {"overview": "every head is painted", "head": "and one large"}
@@ -325,21 +292,3 @@ def report(result: dict[str, Any]) -> str:
             table(["", "", "memory, median", "processor, s"], memory),
         ]
     )
-
-
-def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
-    first = [
-        stat_dot(f"{who}, {kind}", took, " ms", ours=who == OURS_NAME)
-        for kind in (COLD, WARM)
-        for who in (OURS_NAME, PEER)
-        for took in [result[kind][who]["milliseconds"]["overview"]]
-    ]
-    sizes = [
-        stat_dot(f"{who}, {name}", size, " MB", ours=who == OURS_NAME)
-        for who in (OURS_NAME, PEER)
-        for name, size in result[WARM][who]["megabytes"].items()
-    ]
-    return {
-        "Milliseconds until every head is painted, median": first,
-        "Megabytes: of the server then, of the script at most; median": sizes,
-    }

@@ -17,20 +17,16 @@ from typing import Any
 
 import torch
 
-from benchmarks.busy import Busy
-from benchmarks.contest import ROOT, THREADS, Contestant, compete, contest, joeynmt
+from benchmarks.contest import THREADS, Contestant, compete, contest, joeynmt
 from benchmarks.measure import (
     RATIO_HEADING,
-    Dot,
+    ROOT,
     aim_text,
     alternate,
-    keep,
-    machine,
     range_text,
     ratio_text,
     ratios,
     spread,
-    stat_dot,
     table,
 )
 from benchmarks.peers import SMOOTHING, VOCABULARY, Joey, Marian, Peer, Torch, update_peer
@@ -78,28 +74,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--batches", type=int, default=20, help="batches that each contestant trains on in a round")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--joeynmt", type=Path, metavar="PYTHON", help="an interpreter that has JoeyNMT")
-    parser.set_defaults(run=run)
 
 
-def run(multi30k: Path | None, batch_tokens: int, batches: int, rounds: int, joeynmt: Path | None) -> None:
-    """Measure, print and write everything. Raises ValueError where a peer or the corpus is missing."""
-    busy = Busy()
-    result: dict[str, Any] = {"machine": machine("torch", "transformers"), "rounds": rounds, "threads": THREADS}
+def run(multi30k: Path | None, batch_tokens: int, batches: int, rounds: int, joeynmt: Path | None) -> dict[str, Any]:
+    """Return the measurements. Raises ValueError where a peer or the corpus is missing."""
+    result: dict[str, Any] = {"rounds": rounds, "threads": THREADS, "batch_tokens": batch_tokens, "batches": batches}
     with contest() as contestants:
         for name, python in interpreters(joeynmt).items():
             options = name, multi30k or "", batch_tokens, batches
             contestants[name] = Contestant(__name__, *options, trains=True, python=python)
         result["parameters"] = {name: contestant.facts for name, contestant in contestants.items()}
         speeds = alternate(rounds, {name: contestant.round() for name, contestant in contestants.items()})
-    result |= {"batch_tokens": batch_tokens, "batches": batches, "busy": busy.shares_since_begin()}
     result["tokens_per_second"] = {name: spread(values) for name, values in speeds.items()}
-    pairs = [(contestant, alternative) for contestant, alternative, _ in TARGETS if alternative in speeds]
     result["times"] = {
-        f"{contestant} / {alternative}": ratios(speeds[contestant], speeds[alternative])
-        for contestant, alternative in pairs
+        f"{ours} / {theirs}": ratios(speeds[ours], speeds[theirs]) for ours, theirs, _ in TARGETS if theirs in speeds
     }
-    print(report(result))
-    keep("training", result, "Training: target tokens a second, forward, backward and update", panels(result))
+    return result
 
 
 def interpreters(joey: Path | None) -> dict[str, Path | str]:
@@ -170,12 +160,11 @@ def plainly(model: Peer, bf16: bool) -> Callable[[Batch], object]:
 
 def report(result: dict[str, Any]) -> str:
     rows = [[name, range_text(stats)] for name, stats in result["tokens_per_second"].items()]
-    times = []
-    for contestant, alternative, target in TARGETS:
-        stats = result["times"].get(f"{contestant} / {alternative}")
-        if stats is None:
-            continue
-        times.append([contestant, alternative, ratio_text(stats), aim_text(stats, target)])
+    times = [
+        [ours, theirs, ratio_text(ratio), aim_text(ratio, target)]
+        for ours, theirs, target in TARGETS
+        if (ratio := result["times"].get(f"{ours} / {theirs}"))
+    ]
     return "\n\n".join(
         [
             "Target tokens a second, median (least to most)",
@@ -184,14 +173,6 @@ def report(result: dict[str, Any]) -> str:
             table(["ours", "theirs", RATIO_HEADING, "target"], times),
         ]
     )
-
-
-def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
-    dots = [
-        stat_dot(name, stats, ours=name in (OURS_BF16, OURS_F32))
-        for name, stats in result["tokens_per_second"].items()
-    ]
-    return {"Target tokens a second, median": dots}
 
 
 if __name__ == "__main__":

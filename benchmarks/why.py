@@ -14,33 +14,28 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from benchmarks.busy import Busy
-from benchmarks.contest import ROOT, Contestant, compete, interpreter
+from benchmarks.contest import Contestant, compete, contest, interpreter
 from benchmarks.measure import (
-    ALTERNATIVE_COLOUR,
-    HEADLIGHT_COLOUR,
     LONGER,
     RATIO_HEADING,
-    Dot,
+    ROOT,
     alternate,
-    keep,
-    machine,
+    range_text,
     ratio_text,
     ratios,
     short,
     spread,
     table,
 )
+from benchmarks.peers import END, write_marian
 from headlight.checkpoints import load
-from headlight.importers.marian_export import export_marian
-from transformer.checkpoint import Checkpoint
 from transformer.model import Transformer
-from transformer.tokenizers import Tokenizer
 
 MODEL = ROOT / "checkpoints" / "en-fr"
 INSEQ_AT = ROOT / ".venv-inseq" / "bin" / "python"  # where `make bench` installs it
@@ -57,41 +52,35 @@ AIMS = {CONTRIBUTIONS: 0.5, CONTRAST: 0.2, PATCHING: 2.0, LENS: 1.0}  # seconds,
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--inseq", type=Path, metavar="PYTHON", help="the interpreter that has Inseq")
-    parser.set_defaults(run=run)
 
 
-def run(rounds: int, inseq: Path | None) -> None:
-    """Measure, print and write everything. Raises ValueError for an interpreter that there is not."""
+def run(rounds: int, inseq: Path | None) -> dict[str, Any]:
+    """Return the measurements. Raises ValueError for an interpreter that there is not."""
     python = interpreter(inseq, INSEQ_AT, NO_INSEQ)
-    busy = Busy()
     torch.set_num_threads(1)
     model = load(MODEL).model
-    result: dict[str, Any] = {"machine": machine("torch"), "model": MODEL.name, "rounds": rounds, "threads": 1}
+    result: dict[str, Any] = {"model": MODEL.name, "rounds": rounds, "threads": 1}
     result |= {"seconds": {}, "clock": {}, "times_longer": {}}
     with tempfile.TemporaryDirectory() as folder:
-        export(Path(folder), model)
+        write_marian(random_marian(model), Path(folder) / "marian")
         for length in LENGTHS:
             works = {name: timed(work) for name, work in headlight_methods(model, length).items()}
-            contestant = None
-            if python is not None:
-                contestant = Contestant(__name__, Path(folder) / "marian", length, trains=False, python=python)
-                result["peers"] = contestant.facts
-                works |= {name: timed_call(contestant, name) for name in (INSEQ_ATTENTION, INSEQ_LEFT_OUT)}
-            clock: dict[str, list[float]] = {name: [] for name in works}
-            tasks = {name: processor(work, clock[name]) for name, work in works.items()}
-            times = alternate(rounds, tasks)
-            if contestant is not None:
-                contestant.end()
-            result["seconds"][str(length)] = {name: spread(values) for name, values in times.items()}
+            with contest() as contestants:
+                if python is not None:
+                    peer = Contestant(__name__, Path(folder) / "marian", length, trains=False, python=python)
+                    contestants["Inseq"] = peer
+                    result["peers"] = peer.facts
+                    works |= {name: partial(peer.ask, name) for name in (INSEQ_ATTENTION, INSEQ_LEFT_OUT)}
+                times = alternate(rounds, works)
+            processor = {name: [seconds for seconds, _ in pairs] for name, pairs in times.items()}
+            result["seconds"][str(length)] = {name: spread(values) for name, values in processor.items()}
+            result["clock"][str(length)] = {name: spread(seconds for _, seconds in times[name]) for name in works}
             result["times_longer"][str(length)] = {
-                inseq_name: ratios(times[inseq_name], times[headlight_name], LONGER)
+                inseq_name: ratios(processor[inseq_name], processor[headlight_name], LONGER)
                 for inseq_name, headlight_name in COUNTERPARTS
                 if inseq_name in times
             }
-            result["clock"][str(length)] = {name: spread(values[1:]) for name, values in clock.items()}
-    result["busy"] = busy.shares_since_begin()
-    print(report(result))
-    keep("why", result, "Why a word was written: seconds of processor time", panels(result))
+    return result
 
 
 def timed(work: Callable[[], object]) -> Callable[[], tuple[float, float]]:
@@ -103,21 +92,6 @@ def timed(work: Callable[[], object]) -> Callable[[], tuple[float, float]]:
         return time.process_time() - start, time.perf_counter() - clock
 
     return time_both
-
-
-def timed_call(contestant: Contestant, name: str) -> Callable[[], tuple[float, float]]:
-    return lambda: tuple(contestant.ask(name))
-
-
-def processor(work: Callable[[], tuple[float, float]], clock: list[float]) -> Callable[[], float]:
-    """Return the task that measures the seconds of processor time; those of the clock are recorded as well."""
-
-    def task() -> float:
-        seconds, waited = work()
-        clock.append(waited)
-        return seconds
-
-    return task
 
 
 def headlight_methods(model: Transformer, length: int) -> dict[str, Callable[[], object]]:
@@ -148,16 +122,12 @@ def headlight_methods(model: Transformer, length: int) -> dict[str, Callable[[],
     }
 
 
-def export(folder: Path, model: Transformer) -> None:
-    """Write a Marian of the model's sizes, with random weights, whose end token is never likely."""
-    size = model.config.source_vocab_size
-    end, unknown, start = 0, 1, size - 1  # Marian pads and starts with its last token, whose vector is 0
-    special = {"pad_id": start, "sos_id": start, "eos_id": end}
+def random_marian(model: Transformer) -> Transformer:
+    """Return a network of the model's sizes that Marian has too, with random weights."""
+    start = model.config.source_vocab_size - 1  # Marian pads and starts with its last token
+    special = {"pad_id": start, "sos_id": start, "eos_id": END}
     torch.manual_seed(0)
-    marian = Transformer(replace(model.config, norm="post", final_norm=False, tied="none", **special)).eval()
-    words = ["</s>", "<unk>", *(f"w{id}" for id in range(2, start)), "<pad>"]
-    tokenizer = Tokenizer.of_words(words, start, start, end, unknown)
-    export_marian(Checkpoint(marian, tokenizer, tokenizer), folder / "marian")
+    return Transformer(replace(model.config, norm="post", final_norm=False, tied="none", **special)).eval()
 
 
 def report(result: dict[str, Any]) -> str:
@@ -169,9 +139,9 @@ def report(result: dict[str, Any]) -> str:
     for name in result["seconds"][str(LENGTHS[0])]:
         cells = []
         for length in LENGTHS:
-            of, clock = result["seconds"][str(length)][name], result["clock"][str(length)][name]
-            minimum, maximum = short(1000 * of["least"]), short(1000 * of["most"])
-            cells += [f"{short(1000 * of['median'])} ({minimum} to {maximum})", short(1000 * clock["median"])]
+            took, clock = result["seconds"][str(length)][name], result["clock"][str(length)][name]
+            milliseconds = {statistic: 1000 * took[statistic] for statistic in ("median", "least", "most")}
+            cells += [range_text(milliseconds), short(1000 * clock["median"])]
         rows.append([name, *cells, f"{AIMS[name]:g} s" if name in AIMS else ""])
     head = [f"{n} + {n} tokens: {clock}" for n in LENGTHS for clock in ("processor, ms", "clock, ms")]
     longer = [
@@ -182,22 +152,6 @@ def report(result: dict[str, Any]) -> str:
     ]
     times = table(["tokens", "Inseq", "ours", f"processor, times as long, {RATIO_HEADING}"], longer)
     return "\n\n".join([table(["", *head, f"aim, {LENGTHS[0]} + {LENGTHS[0]}"], rows), *([times] if longer else [])])
-
-
-def panels(result: dict[str, Any]) -> dict[str, list[Dot]]:
-    return {
-        f"{n} + {n} tokens": [
-            Dot(
-                name,
-                of["median"],
-                f"{short(1000 * of['median'])} ms",
-                ALTERNATIVE_COLOUR if name.startswith("Inseq") else HEADLIGHT_COLOUR,
-                AIMS.get(name) if n == LENGTHS[0] else None,
-            )
-            for name, of in result["seconds"][str(n)].items()
-        ]
-        for n in LENGTHS
-    }
 
 
 # ---- in Inseq's process ---------------------------------------------------------------------------

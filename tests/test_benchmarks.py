@@ -7,14 +7,13 @@ from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 
-from benchmarks import decoding, learning, quality, showing, showing_report, start, training, why, worker
+from benchmarks import decoding, learning, quality, showing, start, training, why
 from benchmarks.learning import MARIAN, OURS_NAME, Learner, until_end
-from benchmarks.measure import LONGER, peak_megabytes, picture, ratios, spread
-from tests.small import small_checkpoint
+from benchmarks.measure import LONGER, peak_megabytes, ratios, spread
+from tests.small import small_checkpoint, small_translator
 from transformer.training.schedule import learning_rate
 
 
@@ -79,19 +78,12 @@ def learned(*bleu: float) -> dict[str, Any]:
     return {"points": points, "beam": {**score, "BLEU": bleu[-1] + 1}}
 
 
-def test_quality_is_reported_and_drawn_for_all_who_took_part() -> None:
+def test_quality_is_reported_for_all_who_took_part() -> None:
     contestants = {OURS_NAME: learned(10.0, 20.0, 28.0, 30.0), MARIAN: learned(5.0, 12.0, 18.0, 20.0)}
     sure = {"mean": 30.0, "half": 1.2}
     differences = {"BLEU": {OURS_NAME: {**sure, "p": None}, MARIAN: {**sure, "p": 0.001}}}
     report = quality.report({"contestants": contestants, "pair": "de-en", "minutes": 10, "differences": differences})
     assert "+10.0" in report and "5.0 min" in report
-    drawn = ElementTree.fromstring(quality.picture("BLEU & <time>", contestants))
-    lines = drawn.findall(".//{*}polyline")
-    assert [len(line.attrib["points"].split()) for line in lines] == [4, 4]
-    assert {MARIAN in text.text for text in drawn.iter("{http://www.w3.org/2000/svg}text") if text.text} == {
-        True,
-        False,
-    }
 
 
 def test_what_is_slow_is_not_repeated() -> None:
@@ -99,6 +91,15 @@ def test_what_is_slow_is_not_repeated() -> None:
     assert showing.repeated(3, {"a": lambda: next(quick)}, {"a": 5.0}) == {"a": [1, 2, 3]}
     assert showing.repeated(9, {"a": lambda: next(slow)}, {"a": 40.0}) == {"a": [40.0]}
     assert showing.repeated(9, {"a": lambda: next(slow)}, {"a": 40_000.0}, unit=1e-3) == {"a": [40_000.0]}
+
+
+@pytest.mark.slow
+def test_a_page_of_a_long_text_is_made_by_another_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Its patterns are computed when they are read, by a function that cannot be sent to the process."""
+    monkeypatch.setattr("transformer.translator.MAX_STORED_WEIGHTS", 0)
+    trace = small_translator().trace("a b c")
+    assert showing.make_apart("headlight_file", trace, tmp_path / "page.html") > 0
+    assert (tmp_path / "page.html").stat().st_size > 100_000
 
 
 def test_a_page_that_is_not_painted_is_reported() -> None:
@@ -119,12 +120,10 @@ def test_a_page_that_is_not_painted_is_reported() -> None:
         "times_longer_than_app": {},
         "times_longer_than_headlight_file": {},
     }
-    app = dict.fromkeys(showing_report.TARGETS, one)
-    assert "not made in 300 s" in showing_report.sizes_report({512: sizes})
-    report = showing_report.times_report({512: opened}, app)
+    app = dict.fromkeys(showing.TARGETS, one)
+    assert "not made in 300 s" in showing.sizes_report({512: sizes})
+    report = showing.times_report({512: opened}, app)
     assert "not painted in 90 s" in report and "not made" in report
-    drawn = picture("showing", showing_report.panels({"sizes": {512: sizes}, "opened": {512: opened}, "app": app}))
-    assert "512 tokens, BertViz model_view" in drawn and "BertViz head_view" not in drawn
 
 
 def test_the_copy_that_is_started_has_the_files_that_the_app_reads(tmp_path: Path) -> None:
@@ -140,18 +139,13 @@ def test_starts_are_compared_cold_with_cold() -> None:
     def started(milliseconds: float) -> start.Started:
         return start.Started({"overview": milliseconds}, 1.0, {"RSS": 500.0})
 
-    starts = {
-        (start.OURS_NAME, "cold"): [started(4000.0), started(5000.0)],
-        (start.PEER, "cold"): [started(8000.0), started(15_000.0)],
-        (start.OURS_NAME, "warm"): [started(2000.0)],
-        (start.PEER, "warm"): [started(3000.0)],
-    }
-    result = {**start.summary(starts), "emptied": "all files"}
+    cold = {start.OURS_NAME: [started(4000.0), started(5000.0)], start.PEER: [started(8000.0), started(15_000.0)]}
+    warm = {start.OURS_NAME: [started(2000.0)], start.PEER: [started(3000.0)]}
+    result = {"cold": start.summary(cold), "warm": start.summary(warm), "emptied": "all files"}
     assert result["cold"]["times_longer"]["median"] == pytest.approx(2.5)
     assert result["warm"]["times_longer"]["median"] == pytest.approx(1.5)
     assert "| cold | 2.50 (2.00 to 3.00); too few rounds |" in start.report(result)
     assert "| warm | 1.50 (1.50 to 1.50); too few rounds |" in start.report(result)
-    ElementTree.fromstring(picture("start", start.panels(result)))
 
 
 def test_training_tells_of_those_who_took_part_alone() -> None:
@@ -172,13 +166,6 @@ def test_the_peak_memory_of_a_child_is_its_own() -> None:
     assert 5 < child < 400 < peak_megabytes()
 
 
-def test_a_worker_that_grows_is_distinguished_from_one_that_is_flat() -> None:
-    flat = worker.growth([(100 * n, 700.0 + (n == 3), 2000.0) for n in range(1, 21)])
-    assert flat["most_megabytes"] == 701 and flat["megabytes_per_1000_steps"] == 0
-    growing = worker.growth([(100 * n, 500.0 + 30.0 * n, 2000.0) for n in range(1, 21)])
-    assert growing["megabytes_per_1000_steps"] == pytest.approx(300)
-
-
 # ---- why -----------------------------------------------------------------------------------------------------------
 
 
@@ -193,10 +180,6 @@ def test_what_the_page_why_takes_is_told_beside_its_aims_and_inseq() -> None:
     assert peers.splitlines()[2:] == [f"| {n} + {n} | {beside} |" for n in why.LENGTHS]
     assert contributions == "| contributions | 360 (240 to 480) | 360 | 900 (600 to 1,200) | 900 | 0.5 s |"
     assert inseq.endswith("|  |")
-    dots = why.panels(result)["12 + 12 tokens"]
-    assert [dot.target for dot in dots] == [0.5, None] and dots[0].colour != dots[1].colour
-    assert all(dot.target is None for dot in why.panels(result)["30 + 30 tokens"])
-    assert picture("Why", why.panels(result)).count("<circle") == 4
 
 
 def test_every_method_of_why_runs_on_as_many_tokens_as_it_says() -> None:

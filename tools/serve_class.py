@@ -7,6 +7,7 @@ generated and printed; /join, where pupils answer, asks for none. PORT and BASE 
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import secrets
 import socket
@@ -56,20 +57,10 @@ def welcome(join: str, teach: str, password: str | None) -> str:
 
 def _qr(link: str) -> str:
     """Return the link as a QR code of half blocks: dark on light in any terminal that has colours."""
-    lines = [
-        "".join(_BLOCKS[upper, lower] for upper, lower in zip(*pair, strict=True)) for pair in _pairs(link)
-    ]  # in each character two modules, one above the other
-    before, after = ("\033[30;107m", "\033[0m") if sys.stdout.isatty() else ("", "")
-    return "\n".join(f"{before}{line}{after}" for line in lines)
-
-
-_BLOCKS = {(0, 0): " ", (1, 0): "▀", (0, 1): "▄", (1, 1): "█"}
-
-
-def _pairs(link: str) -> list[tuple[list[int], list[int]]]:
-    rows = [[int(module) for module in row] for row in segno.make(link, error="m").matrix_iter(border=4)]
-    rows += [[0] * len(rows[0])] * (len(rows) % 2)
-    return list(zip(rows[::2], rows[1::2], strict=True))
+    drawn = io.StringIO()
+    segno.make(link, error="m").terminal(drawn, compact=True)  # blocks where it is light
+    before, after = ("\033[97;40m", "\033[0m") if sys.stdout.isatty() else ("", "")
+    return "\n".join(f"{before}{line}{after}" for line in drawn.getvalue().splitlines())
 
 
 def main() -> None:

@@ -1,16 +1,16 @@
 """How busy a machine was: reckoned from two readings, and read of processes that are detached or long ended."""
 
 import json
-import re
 import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
 
-import benchmarks
+from benchmarks import __main__ as command
 from benchmarks.busy import ProcessorReading, busy_text, shares
 
 BURN = "import time\nwhile time.process_time() < {seconds}: pass"
@@ -69,12 +69,22 @@ def test_what_a_detached_process_took_is_ours_and_what_a_stranger_took_is_not() 
     assert busy["others"] * processors > 0.7
 
 
-def test_every_benchmark_that_keeps_a_result_says_how_busy_the_machine_was() -> None:
-    """Told by its source, since `keep` asks for it only when all is measured."""
-    sources = {path.name: path.read_text() for path in Path(benchmarks.__path__[0]).glob("*.py")}
-    keeping = {name for name, source in sources.items() if re.search(r"^ +keep(_drawn)?\(", source, re.M)} - {
-        "measure.py"
-    }
-    assert {"training.py", "quality.py", "imported.py"} < keeping
-    calls = "busy = Busy()", "busy.shares_since_begin()"
-    assert [name for name in keeping if not all(call in sources[name] for call in calls)] == []
+def test_every_result_says_how_busy_the_machine_was(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    benchmark = SimpleNamespace(
+        add_arguments=lambda parser: parser.add_argument("--rounds", type=int),
+        run=lambda rounds: {"rounds": rounds},
+        report=lambda result: f"{result['rounds']} rounds",
+    )
+    monkeypatch.setattr(command, "import_module", lambda name: benchmark)
+    monkeypatch.setattr(command, "RESULTS", tmp_path)
+    # Busy itself would become the parent of every orphaned process of the test run.
+    idle = SimpleNamespace(shares_since_begin=lambda: shares(reading(), reading()))
+    monkeypatch.setattr(command, "Busy", lambda: idle)
+    monkeypatch.setattr(sys, "argv", ["benchmarks", "memory", "--rounds", "7", "--name", "small"])
+    command.main()
+    written = json.loads((tmp_path / "small.json").read_text())
+    assert (written["rounds"], written["busy"]["seconds"]) == (7, 0) and written["machine"]["cores"]
+    printed = capsys.readouterr().out
+    assert printed.startswith("7 rounds\n") and "Of the time of all processors" in printed
