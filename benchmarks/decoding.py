@@ -243,7 +243,9 @@ def writer(name: str, shape: str, folder: Path, tokens: int, size: int, threads:
     if name == TUTORIAL:
         return lambda batch: [tutorial(model, ids, tokens, size) for ids in batch]
     if name == BF16:
-        model.bfloat16()
+        for parameter in model.parameters():
+            if parameter.ndim > 1:  # matrices alone, as `checkpoints.load` reads them
+                parameter.data = parameter.data.bfloat16()
     record, ready = name == RECORDING, Prepared(model)
 
     def write(batch: list[list[int]]) -> list[list[int]]:

@@ -99,7 +99,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scripts", type=Path, help="folder of require.js, jquery.min.js and d3.min.js, for BertViz's page offline"
     )
-    parser.set_defaults(run=run)
 
 
 def run(tokens: list[int], rounds: int, scripts: Path | None) -> dict[str, Any]:

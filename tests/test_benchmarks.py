@@ -3,7 +3,10 @@
 import json
 import subprocess
 import sys
+from argparse import ArgumentParser
 from contextlib import suppress
+from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,10 +14,18 @@ from typing import Any
 import pytest
 
 from benchmarks import decoding, learning, quality, showing, start, training, why
+from benchmarks.__main__ import BENCHMARKS
 from benchmarks.learning import MARIAN, OURS_NAME, Learner, until_end
 from benchmarks.measure import LONGER, peak_megabytes, ratios, spread
 from tests.small import small_checkpoint, small_translator
 from transformer.training.schedule import learning_rate
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_a_benchmark_runs_with_its_options(name: str) -> None:
+    benchmark, parser = import_module(f"benchmarks.{name}"), ArgumentParser()
+    benchmark.add_arguments(parser)
+    assert vars(parser.parse_args([])).keys() == signature(benchmark.run).parameters.keys()
 
 
 @pytest.mark.parametrize("budget, slice", [(600.0, 60.0), (30.0, 60.0), (100.0, 7.0)])
