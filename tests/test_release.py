@@ -150,6 +150,14 @@ def test_the_source_distribution_has_what_the_wheel_is_built_from() -> None:
     assert not {path for path in sources if path.startswith(("tests/", "docs/images/", "benchmarks/"))}
 
 
+def test_the_wheel_has_the_words_of_the_corpora() -> None:
+    wheel = {Path(file.path).relative_to(ROOT).as_posix() for file in WheelBuilder(str(ROOT)).recurse_included_files()}
+    paths = (path for ending in ("tsv", "txt") for path in (ROOT / "headlight" / "corpora").rglob(f"*.{ending}"))
+    words = {path.relative_to(ROOT).as_posix() for path in paths}
+    assert {"headlight/corpora/grammars/english_hindi/verbs.tsv", "headlight/corpora/core/de-en/lexicon.txt"} <= words
+    assert words <= wheel
+
+
 @pytest.mark.slow
 def test_the_source_distribution_builds_the_same_wheel_and_may_be_uploaded(tmp_path: Path) -> None:
     (source,) = SdistBuilder(str(ROOT)).build(directory=str(tmp_path / "source"))

@@ -8,7 +8,6 @@ from headlight.corpora.grammars.english_french.lexicon import (
     ADVERBS,
     CITIES,
     NAMES,
-    NEUTRAL_QUALITIES,
     NOUNS,
     PLACES,
     QUALITIES,
@@ -58,7 +57,7 @@ def _fitting(noun: FrenchNoun, position: Position) -> tuple[Quality, ...]:
 
 @cache
 def _neutral(noun: FrenchNoun) -> tuple[Quality, ...]:
-    return tuple(quality for name, quality in QUALITIES.items() if name in NEUTRAL_QUALITIES and quality.fits(noun))
+    return tuple(quality for quality in QUALITIES.values() if quality.is_neutral and quality.fits(noun))
 
 
 def countable(noun: FrenchNoun) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from headlight.corpora.gold import GoldWord
+from headlight.corpora.word_tables import IRREGULAR, read_table
 
 Gender = Literal["m", "f"]
 Tense = Literal["present", "past", "future", "imperfect"]
@@ -15,6 +16,7 @@ FiniteTense = Literal[Tense, "conditional", "subjunctive"]
 
 # The persons of a verb, in the order of its forms.
 JE, TU, IL, NOUS, VOUS, ILS = range(6)
+PERSONS = ("je", "tu", "il", "nous", "vous", "ils")
 
 _PRESENT_ENDINGS = {
     "er": ("e", "es", "e", "ons", "ez", "ent"),
@@ -25,62 +27,7 @@ _PARTICIPLE_ENDINGS = {"er": "é", "ir": "i", "re": "u"}
 _FUTURE_ENDINGS = ("ai", "as", "a", "ons", "ez", "ont")
 _IMPERFECT_ENDINGS = ("ais", "ais", "ait", "ions", "iez", "aient")
 _SUBJUNCTIVE_ENDINGS = ("e", "es", "e", "ions", "iez", "ent")
-_SUBJUNCTIVE_STEMS = {"aller": "aill all", "faire": "fass fass", "prendre": "prenn pren", "boire": "boiv buv"}
-# Infinitive, present, participle, and the stem of the future where it is not the infinitive's.
-_IRREGULAR_VERBS = {
-    line.split()[0]: line.split()[1:]
-    for line in """
-avoir ai as a avons avez ont eu aur
-être suis es est sommes êtes sont été ser
-aller vais vas va allons allez vont allé ir
-faire fais fais fait faisons faites font fait fer
-écrire écris écris écrit écrivons écrivez écrivent écrit
-lire lis lis lit lisons lisez lisent lu
-boire bois bois boit buvons buvez boivent bu
-prendre prends prends prend prenons prenez prennent pris
-apprendre apprends apprends apprend apprenons apprenez apprennent appris
-ouvrir ouvre ouvres ouvre ouvrons ouvrez ouvrent ouvert
-offrir offre offres offre offrons offrez offrent offert
-dire dis dis dit disons dites disent dit
-peindre peins peins peint peignons peignez peignent peint
-conduire conduis conduis conduit conduisons conduisez conduisent conduit
-mettre mets mets met mettons mettez mettent mis
-courir cours cours court courons courez courent couru courr
-pouvoir peux peux peut pouvons pouvez peuvent pu pourr
-vouloir veux veux veut voulons voulez veulent voulu voudr
-devoir dois dois doit devons devez doivent dû devr
-savoir sais sais sait savons savez savent su saur
-appeler appelle appelles appelle appelons appelez appellent appelé appeller
-acheter achète achètes achète achetons achetez achètent acheté achèter
-lever lève lèves lève levons levez lèvent levé lèver
-envoyer envoie envoies envoie envoyons envoyez envoient envoyé enverr
-construire construis construis construit construisons construisez construisent construit
-dormir dors dors dort dormons dormez dorment dormi
-voir vois vois voit voyons voyez voient vu verr
-comprendre comprends comprends comprend comprenons comprenez comprennent compris
-nettoyer nettoie nettoies nettoie nettoyons nettoyez nettoient nettoyé nettoier
-essayer essaie essaies essaie essayons essayez essaient essayé essaier
-payer paie paies paie payons payez paient payé paier
-suivre suis suis suit suivons suivez suivent suivi
-éteindre éteins éteins éteint éteignons éteignez éteignent éteint
-plaindre plains plains plaint plaignons plaignez plaignent plaint
-traire trais trais trait trayons trayez traient trait
-rire ris ris rit rions riez rient ri
-tenir tiens tiens tient tenons tenez tiennent tenu tiendr
-partir pars pars part partons partez partent parti
-sortir sors sors sort sortons sortez sortent sorti
-résoudre résous résous résout résolvons résolvez résolvent résolu
-traduire traduis traduis traduit traduisons traduisez traduisent traduit
-cueillir cueille cueilles cueille cueillons cueillez cueillent cueilli cueiller
-asseoir assieds assieds assied asseyons asseyez asseyent assis assiér
-promener promène promènes promène promenons promenez promènent promené promèner
-sécher sèche sèches sèche séchons séchez sèchent séché
-enlever enlève enlèves enlève enlevons enlevez enlèvent enlevé enlèver
-essuyer essuie essuies essuie essuyons essuyez essuient essuyé essuier
-balayer balaie balaies balaie balayons balayez balaient balayé balaier
-effrayer effraie effraies effraie effrayons effrayez effraient effrayé effraier
-""".strip().splitlines()
-}
+_IRREGULAR_VERBS = {row["infinitive"]: row for row in read_table(IRREGULAR / "french_verbs.tsv", dict)}
 
 
 def plural(word: str) -> str:
@@ -118,7 +65,7 @@ class Conjugation:
         if tense == "imperfect":
             stem, endings = "ét" if self.infinitive == "être" else present[NOUS].removesuffix("ons"), _IMPERFECT_ENDINGS
         else:
-            stems = _SUBJUNCTIVE_STEMS.get(self.infinitive, "").split()
+            stems = self._irregular.get("subjunctive", "").split()
             stems = stems or [present[ILS].removesuffix("ent"), present[NOUS].removesuffix("ons")]
             stem, endings = stems[person in (NOUS, VOUS)], _SUBJUNCTIVE_ENDINGS
         ending = endings[person]
@@ -128,8 +75,9 @@ class Conjugation:
 
     @property
     def participle(self) -> str:
-        forms = _IRREGULAR_VERBS.get(self.infinitive)
-        return forms[6] if forms else self.infinitive[:-2] + _PARTICIPLE_ENDINGS[self.infinitive[-2:]]
+        if self._irregular:
+            return self._irregular["participle"]
+        return self.infinitive[:-2] + _PARTICIPLE_ENDINGS[self.infinitive[-2:]]
 
     def agreeing_participle(self, gender: Gender, is_plural: bool) -> str:
         """Return the past participle, "mangé" to "mangées"; one that agrees with nothing is masculine singular."""
@@ -137,9 +85,13 @@ class Conjugation:
         return plural(participle) if is_plural else participle
 
     @property
+    def _irregular(self) -> dict[str, str]:
+        return _IRREGULAR_VERBS.get(self.infinitive, {})
+
+    @property
     def _present(self) -> list[str]:
-        if self.infinitive in _IRREGULAR_VERBS:
-            return _IRREGULAR_VERBS[self.infinitive][:6]
+        if self._irregular:
+            return [self._irregular[person] for person in PERSONS]
         stem, ending = self.infinitive[:-2], self.infinitive[-2:]
         forms = [stem + person for person in _PRESENT_ENDINGS[ending]]
         if ending == "er" and stem[-1] in "gc":  # "mangeons", "commençons"
@@ -148,7 +100,7 @@ class Conjugation:
 
     @property
     def _future_stem(self) -> str:
-        return "".join(_IRREGULAR_VERBS.get(self.infinitive, ())[7:]) or self.infinitive.removesuffix("e")
+        return self._irregular.get("future", self.infinitive.removesuffix("e"))
 
 
 ETRE, AVOIR = Conjugation("être"), Conjugation("avoir")

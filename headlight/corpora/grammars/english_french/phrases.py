@@ -8,7 +8,7 @@ from headlight.corpora import english
 from headlight.corpora.gold import GoldPair, GoldWord, gold_pair
 from headlight.corpora.grammars.english_french import french
 from headlight.corpora.grammars.english_french.french import IL, ILS, JE, NOUS, VOUS, Gender, begins_with_vowel
-from headlight.corpora.grammars.english_french.lexicon import Aligned, FrenchNoun, Quality, english_place
+from headlight.corpora.grammars.english_french.lexicon import Aligned, FrenchNoun, Quality
 
 
 @dataclass
@@ -93,7 +93,7 @@ def noun_phrase(
         else:
             after.append(GoldWord(text, (word,)))
 
-    source = [*(word for _, word in sorted(adjectives, key=lambda adjective: english_place(adjective[0]))), head]
+    source = [*(word for _, word in sorted(adjectives, key=lambda adjective: adjective[0].english_place)), head]
     target = [*before, nominal, *after]
     first = GoldWord(determiner.plural if is_plural else determiner.singular)
     french_article = french.determiner(determiner.french, noun.gender == "f", is_plural, target[0].text)

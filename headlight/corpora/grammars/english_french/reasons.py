@@ -22,7 +22,6 @@ from headlight.corpora.grammars.english_french.lexicon import (
     LONE_FRAMES,
     PERSON_FRAMES,
     QUALITIES,
-    VERBS,
     FrenchNoun,
     Quality,
     VerbFrame,
@@ -84,7 +83,7 @@ def _main(
     rng: random.Random, frame: VerbFrame, subject: FrenchPhrase, object: FrenchPhrase
 ) -> tuple[Bilingual, Tense, Bilingual]:
     """Return the main clause, the tense of the clause that follows it, and "because" or "but" between them."""
-    verb, chance = VERBS[frame.verb], rng.random()
+    verb, chance = frame.verb, rng.random()
     willing = subject.noun is not None and not subject.noun.kinds.isdisjoint(("person", "animal"))
     if frame.negative and willing and chance < 0.15:
         return modal_clause(subject, "wanted to", verb, object), "past", comma() + word_for_word("but", "mais")
@@ -122,12 +121,12 @@ def _resolved(
 
 def alone(rng: random.Random) -> GoldPair:
     """Build "The cat slept because it was tired", with a single possible antecedent."""
-    name, kinds, reasons = rng.choice(LONE_FRAMES)
-    quality = QUALITIES[rng.choice(reasons)]
-    noun = rng.choice(nouns(kinds, quality))
+    frame = rng.choice(LONE_FRAMES)
+    quality = QUALITIES[rng.choice(frame.subject_reasons)]
+    noun = rng.choice(nouns(frame.subject, quality))
     subject = noun_phrase(noun, definite(rng, noun), plural(rng, noun), neutral_adjectives(rng, noun))
     when: Tense = rng.choice(("past", "present"))
-    main = timed(rng, clause(subject, VERBS[name], VerbForm(when)), when, DAYS)
+    main = timed(rng, clause(subject, frame.verb, VerbForm(when)), when, DAYS)
     return _resolved(rng, main + because(), subject, when, quality, "very")
 
 
@@ -142,7 +141,7 @@ def swaps(text: str) -> list[str]:
     main_clause = text[: joined.start()].lower()
     replacements: dict[tuple[int, int], list[str]] = {}
     for frame in (*FRAMES, *PERSON_FRAMES):
-        if not re.search(rf"\b{frame.verb.split()[0]}", main_clause):
+        if not re.search(rf"\b{frame.verb.english}", main_clause):
             continue
         for reasons, other_reasons in (
             (frame.subject_reasons, frame.object_reasons),

@@ -50,38 +50,38 @@ from headlight.corpora.grammars.english_french.phrases import (
 )
 from headlight.corpora.grammars.english_french.reasons import DEGREES
 
+_LOVE, _GO = VERBS["love"], VERBS["go"]
+
 
 def transitive(rng: random.Random) -> GoldPair:
     """Build "The girl doesn't eat any apples"."""
-    name, subjects, objects = rng.choice(TRANSITIVE_VERBS)
-    verb, negative = VERBS[name], rng.random() < 0.35
+    verb, negative = rng.choice(TRANSITIVE_VERBS), rng.random() < 0.35
     when = tense(rng) if negative else unmistakable(verb, tense(rng))
     # "Aime toujours" would be "still loves".
-    often = adverb(rng, negative) if when == "present" and name != "love" and rng.random() < 0.3 else None
+    often = adverb(rng, negative) if when == "present" and verb is not _LOVE and rng.random() < 0.3 else None
     # "Aime le lait", never "du lait"; and "ne lit pas souvent de lettre" would be odd.
-    definite_only = name == "love" or (negative and often)
-    object = known(rng, objects) if definite_only else some(rng, objects, negated=negative)
-    text = clause(subject(rng, subjects), verb, VerbForm(when, negative), object=object, adverb=often)
-    return sentence(text if often or name == "love" else timed(rng, text, when))
+    definite_only = verb is _LOVE or (negative and often)
+    object = known(rng, verb.objects) if definite_only else some(rng, verb.objects, negated=negative)
+    text = clause(subject(rng, verb.subjects), verb, VerbForm(when, negative), object=object, adverb=often)
+    return sentence(text if often or verb is _LOVE else timed(rng, text, when))
 
 
 def intransitive(rng: random.Random) -> GoldPair:
     """Build "My brother stayed at the station"."""
     when, negative = tense(rng), rng.random() < 0.3
-    name, verb, who = _doing(rng, when)
+    verb, who = _doing(rng, when)
     often = adverb(rng, negative) if when == "present" and rng.random() < 0.3 else None
-    text = _somewhere(rng, name, clause(who, verb, VerbForm(when, negative), adverb=often))
+    text = _somewhere(rng, verb, clause(who, verb, VerbForm(when, negative), adverb=often))
     return sentence(text if often else timed(rng, text, when))
 
 
-def _doing(rng: random.Random, when: Tense) -> tuple[str, FrenchVerb, FrenchPhrase]:
-    name, subjects = rng.choice(INTRANSITIVE_VERBS)
-    verb = VERBS[name]
-    return name, verb, subject(rng, subjects, agreeing=verb.conjugation.with_etre and when == "past")
+def _doing(rng: random.Random, when: Tense) -> tuple[FrenchVerb, FrenchPhrase]:
+    verb = rng.choice(INTRANSITIVE_VERBS)
+    return verb, subject(rng, verb.subjects, agreeing=verb.conjugation.with_etre and when == "past")
 
 
-def _somewhere(rng: random.Random, name: str, text: Bilingual) -> Bilingual:
-    if name == "go":
+def _somewhere(rng: random.Random, verb: FrenchVerb, text: Bilingual) -> Bilingual:
+    if verb is _GO:
         return text + destination(rng)
     return text + place(rng) if rng.random() < 0.7 else text
 
@@ -138,13 +138,13 @@ def yes_or_no(rng: random.Random) -> GoldPair:
     """Build "Did the girl eat the apple?"."""
     when = tense(rng)
     if rng.random() < 0.4:
-        name, verb, who = _doing(rng, when)
-        return _question(_somewhere(rng, name, clause(who, verb, VerbForm(when, question=True))))
-    name, subjects, objects = rng.choice(TRANSITIVE_VERBS)
-    who = subject(rng, subjects)
-    object = known(rng, objects) if name == "love" else some(rng, objects)
-    text = clause(who, VERBS[name], VerbForm(when, question=True), object=object)
-    return _question(text if name == "love" else timed(rng, text, when, first=False))
+        verb, who = _doing(rng, when)
+        return _question(_somewhere(rng, verb, clause(who, verb, VerbForm(when, question=True))))
+    verb = rng.choice(TRANSITIVE_VERBS)
+    who = subject(rng, verb.subjects)
+    object = known(rng, verb.objects) if verb is _LOVE else some(rng, verb.objects)
+    text = clause(who, verb, VerbForm(when, question=True), object=object)
+    return _question(text if verb is _LOVE else timed(rng, text, when, first=False))
 
 
 def _question(text: Bilingual) -> GoldPair:
@@ -162,33 +162,32 @@ def adverbial(rng: random.Random) -> GoldPair:
     english, french = rng.choice((("where", "où"), ("when", "quand"), ("why", "pourquoi")))
     when, negative = tense(rng), english == "why" and rng.random() < 0.5
     if rng.random() < 0.4:
-        name, verb, who = _doing(rng, when)
+        verb, who = _doing(rng, when)
         text = clause(who, verb, VerbForm(when, negative, question=True))
-        if name == "go" and english != "where":
+        if verb is _GO and english != "where":
             text += destination(rng)
         return _question(word_for_word(english, french) + text)
-    name, subjects, objects = rng.choice([entry for entry in TRANSITIVE_VERBS if entry[0] != "love"])
-    who, object = subject(rng, subjects), known(rng, objects)
-    text = clause(who, VERBS[name], VerbForm(when, negative, question=True), object=object)
+    verb = rng.choice([verb for verb in TRANSITIVE_VERBS if verb is not _LOVE])
+    who, object = subject(rng, verb.subjects), known(rng, verb.objects)
+    text = clause(who, verb, VerbForm(when, negative, question=True), object=object)
     return _question(word_for_word(english, french) + text)
 
 
 def who_does(rng: random.Random) -> GoldPair:
     """Build "Who ate the apple?"."""
-    name, _, objects = rng.choice(TRANSITIVE_VERBS)
-    when = unmistakable(VERBS[name], tense(rng))
-    return _question(
-        clause(subject_pronoun("who", "qui", IL, "m"), VERBS[name], VerbForm(when), object=known(rng, objects))
-    )
+    verb = rng.choice(TRANSITIVE_VERBS)
+    when = unmistakable(verb, tense(rng))
+    who = subject_pronoun("who", "qui", IL, "m")
+    return _question(clause(who, verb, VerbForm(when), object=known(rng, verb.objects)))
 
 
 def whom_or_what(rng: random.Random) -> GoldPair:
     """Build "What did the girl eat?" or "Who did she see?"."""
-    name, subjects, objects = rng.choice(TRANSITIVE_VERBS)
-    of_person = "person" in objects.split() and rng.random() < 0.5
+    verb = rng.choice(TRANSITIVE_VERBS)
+    of_person = "person" in verb.objects.split() and rng.random() < 0.5
     when = tense(rng)
-    text = clause(subject(rng, subjects), VERBS[name], VerbForm(when, question=True))
-    if name != "love":
+    text = clause(subject(rng, verb.subjects), verb, VerbForm(when, question=True))
+    if verb is not _LOVE:
         text = timed(rng, text, when, first=False)
     return _question((word_for_word("who", "qui") if of_person else word_for_word("what", "que")) + text)
 
@@ -207,9 +206,8 @@ def where_is(rng: random.Random) -> GoldPair:
 
 def ditransitive(rng: random.Random) -> GoldPair:
     """Build "The girl gave him the book", "La fille lui a donné le livre"; or to her brother."""
-    name, kinds = rng.choice(DITRANSITIVE_VERBS)
-    verb, when, negative = VERBS[name], tense(rng), rng.random() < 0.3
-    giver, direct_object = subject(rng, "person"), some(rng, kinds, negated=negative)
+    verb, when, negative = rng.choice(DITRANSITIVE_VERBS), tense(rng), rng.random() < 0.3
+    giver, direct_object = subject(rng, verb.subjects), some(rng, verb.objects, negated=negative)
     if rng.random() < 0.4:
         receiver = word_for_word("to", "à") + known(rng, "person")
         text = clause(giver, verb, VerbForm(when, negative), object=direct_object + receiver)
@@ -227,14 +225,14 @@ _EXCLUDED_OBJECTS = {JE: ("me", "us"), NOUS: ("me", "us"), VOUS: ("you",)}  # "I
 
 def with_pronoun_object(rng: random.Random) -> GoldPair:
     """Build "Marie saw him yesterday", "Marie l'a vu hier"."""
-    name, _, _ = rng.choice([entry for entry in TRANSITIVE_VERBS if "person" in entry[2].split()])
-    verb, when, negative = VERBS[name], tense(rng), rng.random() < 0.35
+    verb = rng.choice([verb for verb in TRANSITIVE_VERBS if "person" in verb.objects.split()])
+    when, negative = tense(rng), rng.random() < 0.35
     who = subject(rng, "person")
     objects = [entry for entry in _OBJECTS if entry[0] not in _EXCLUDED_OBJECTS.get(who.person, ())]
     if when == "past":  # when the participle would have to know who "you" are
         objects = [entry for entry in objects if entry[0] in ("him", "her")]
     text = clause(who, verb, VerbForm(when, negative), clitic=subject_pronoun(*rng.choice(objects)))
-    return sentence(text if name == "love" else timed(rng, text, when))
+    return sentence(text if verb is _LOVE else timed(rng, text, when))
 
 
 _OBJECTS: tuple[tuple[str, str, int, Gender], ...] = (
@@ -257,8 +255,8 @@ def one_after_the_other(rng: random.Random) -> GoldPair:
     link = word_for_word("but", "mais") if negative else word_for_word("and", "et")
     silent = replace(who, english=[], french=[])
     clitic = object_pronoun_for(direct_object)
-    then = clause(silent, VERBS[second], VerbForm(when, negative), clitic=clitic)
-    text = clause(who, VERBS[first], VerbForm(when), object=direct_object) + link + then
+    then = clause(silent, second, VerbForm(when, negative), clitic=clitic)
+    text = clause(who, first, VerbForm(when), object=direct_object) + link + then
     return _standing_for(text, direct_object, clitic, then, when)
 
 
@@ -279,7 +277,7 @@ def consequence(rng: random.Random) -> GoldPair:
     phrase = noun_phrase(noun, definite(rng, noun), plural(rng, noun))
     measured = word_for_word("too", DEGREES["too"]) if quality.graded else None
     clitic = object_pronoun_for(phrase)
-    result = clause(subject(rng, "person"), VERBS[frame.verb], VerbForm("past", True), clitic=clitic)
+    result = clause(subject(rng, "person"), frame.verb, VerbForm("past", True), clitic=clitic)
     text = be_clause(phrase, VerbForm("past"), quality=quality, degree=measured)
     text += comma() + word_for_word("so", "alors") + result
     pair = f"{noun.english}+{quality.english}"

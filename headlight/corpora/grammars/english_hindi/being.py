@@ -21,7 +21,7 @@ from headlight.corpora.grammars.english_hindi.choices import (
     with_preposition,
 )
 from headlight.corpora.grammars.english_hindi.clauses import Clause, Mood, Tense, english_be, hindi_verb
-from headlight.corpora.grammars.english_hindi.lexicon import ADJECTIVES, FEMALE_PROFESSIONS, NOUNS, NUMBERS, Adjective
+from headlight.corpora.grammars.english_hindi.lexicon import ADJECTIVES, NOUNS, NUMBERS, Adjective
 from headlight.corpora.grammars.english_hindi.phrases import (
     BilingualText,
     HindiDeterminer,
@@ -128,7 +128,7 @@ def profession(scene: Scene) -> BilingualText:
         noun = scene.noun("job")
         woman = doer.agreement.gender == "f"
         many = doer.pronoun == "they" or doer.pronoun == "we"
-        hindi = FEMALE_PROFESSIONS.get(noun.english, noun.hindi) if woman else noun.hindi
+        hindi = noun.feminine if woman else noun.hindi
         respected = doer.agreement.plural and not many
         kinds = noun.kinds | ({"honoured"} if respected else set()) | ({"fixed"} if hindi == noun.hindi else set())
         person = replace(noun, hindi=hindi, gender=doer.agreement.gender, kinds=kinds)

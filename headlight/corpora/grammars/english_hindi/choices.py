@@ -12,7 +12,6 @@ from headlight.corpora.grammars.english_hindi.lexicon import (
     CITIES,
     MEN_NAMES,
     NUMBERS,
-    PLACES,
     WOMEN_NAMES,
     Adjective,
     Fixed,
@@ -221,7 +220,8 @@ def place(scene: Scene, names: str, owner: HindiPhrase | None) -> BilingualText:
     several = [name for name in names.split() if name in _PLURAL_PLACES] if scene.chance(0.1) else []
     where = thing(scene, " ".join(several) or names, owner, True, float(bool(several)), 0.2, bare=False)
     assert where.noun is not None
-    return with_preposition(*PLACES[where.noun.english], where)
+    preposition, postposition = where.noun.place
+    return with_preposition(preposition, postposition, where)
 
 
 def fixed(phrase: Fixed) -> BilingualText:
