@@ -20,38 +20,6 @@ from headlight.corpora.grammars.english_french import french
 
 _NOUN = re.compile(r"(.+?) (mp|fp|m|f|-)(?:, ?(.+))?")
 
-_LEFT_OUT_SENTENCES = frozenset(
-    {
-        "canyouhelpme",
-        "canyouplaytheguitar",
-        "doyoulikemusic",
-        "doyouspeakenglish",
-        "givemethebookplease",
-        "hedoesnthaveacar",
-        "heneverdrinkscoffee",
-        "howmucharetheapples",
-        "icantswim",
-        "idonthaveanymoney",
-        "idontknow",
-        "idontunderstand",
-        "imhungry",
-        "isthereabanknearhere",
-        "itscoldtoday",
-        "itshalfpastseven",
-        "mybrotherlovesplayingfootball",
-        "mygrandmotherwasborninitaly",
-        "mykeysareinthekitchen",
-        "shesaidthatshewastired",
-        "thechildrenareplayinginthegarden",
-        "therearetwentyfivestudentsinmyclass",
-        "thetrainleavesateightoclock",
-        "theywonthematch",
-        "turnleftafterthechurch",
-        "wheredoyoulive",
-        "whosebagisthis",
-    }
-)
-
 _VOWEL = r"(?=[aàâeéèêëiîïoôuùûœh])"
 _ELISION = re.compile(rf"(?<![\w'-])(je|me|te|se|le|la|de|ne|que|jusque|lorsque|puisque) {_VOWEL}", re.IGNORECASE)
 # A determiner from a slot is marked with "§", so that only it is contracted, and not the pronoun in "de le voir".
@@ -270,7 +238,6 @@ VOCABULARY = CoreVocabulary(
     clauses=_clauses,
     random_clause=_random_clause,
     spelled=_spelled,
-    left_out=_LEFT_OUT_SENTENCES,
     counts_left_out=True,
     shares=(0.1, 0.55),
     pairs_per_template=24,

@@ -5,15 +5,15 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 from headlight.corpora import english
-from headlight.corpora.grammars.english_french.french import Conjugation, FiniteTense
+from headlight.corpora.grammars.english_french.french import PERSONS, Conjugation, FiniteTense
+from headlight.corpora.word_tables import read_table
 
 Pair = tuple[str, str]
 
-# In the order of the forms of a verb.
-_PERSONS = ("je", "tu", "il", "nous", "vous", "ils")
 _POSSESSIVES = {
     "je": ("mon", "ma", "mes"),
     "tu": ("ton", "ta", "tes"),
@@ -34,25 +34,13 @@ class FrenchSubject(NamedTuple):
     gender: str = "m"
 
 
-SUBJECTS = (
-    *[FrenchSubject("I", "je", "je", "my")] * 3,
-    *[FrenchSubject("you", "tu", "tu", "your")] * 3,
-    FrenchSubject("you", "vous", "vous", "your"),
-    *[FrenchSubject("he", "il", "il", "his")] * 2,
-    *[FrenchSubject("she", "elle", "il", "her", "f")] * 2,
-    *[FrenchSubject("we", "nous", "nous", "our")] * 2,
-    *[FrenchSubject("they", "ils", "ils", "their")] * 2,
-    FrenchSubject("Tom", "Tom", "il", "his"),
-    FrenchSubject("Paul", "Paul", "il", "his"),
-    FrenchSubject("Anna", "Anna", "il", "her", "f"),
-    FrenchSubject("Sarah", "Sarah", "il", "her", "f"),
-    FrenchSubject("my brother", "mon frère", "il", "his"),
-    FrenchSubject("my sister", "ma sœur", "il", "her", "f"),
-    FrenchSubject("the children", "les enfants", "ils", "their"),
-    FrenchSubject("my friends", "mes amis", "ils", "their"),
-    FrenchSubject("the girls", "les filles", "ils", "their", "f"),
-)
+def _subjects(row: dict[str, str]) -> list[FrenchSubject]:
+    subject = FrenchSubject(row["english"], row["french"], row["person"], row["possessive"], row["gender"])
+    return [subject] * int(row["weight"])
 
+
+_SUBJECTS = read_table(Path(__file__).parent / "en-fr" / "subjects.tsv", _subjects)
+SUBJECTS = [subject for weighted in _SUBJECTS for subject in weighted]
 _ETRE_VERBS = ("aller", "rester", "rentrer", "arriver", "partir")
 
 
@@ -83,7 +71,7 @@ def read_verb_phrase(line: str) -> FrenchVerbPhrase:
 
 def conjugate(verb: str, tense: FiniteTense, person: str) -> str:
     """Return a verb's form in a tense without an auxiliary; `person` is "je" to "ils"."""
-    return Conjugation(verb).form(tense, _PERSONS.index(person))
+    return Conjugation(verb).form(tense, PERSONS.index(person))
 
 
 def _possessed(text: str, person: str) -> str:
@@ -211,34 +199,6 @@ def _timed(pair: Pair, times: tuple[Pair, ...], rng: random.Random, end: str = "
     )
 
 
-Scheme = Callable[[FrenchSubject, FrenchVerbPhrase, random.Random], Pair | None]
-
-# Schemes by what `make_clause` checks: the flags of the verb phrase, and the subject.
-_HABIT_SCHEMES = ("_habit", "_adverb", "_never", "_not", "_no_longer", "_question", "_word_question", "_likes",
-                  "_used_to", "_that")  # fmt: skip
-_WISH_SCHEMES = ("_imperative", "_polite", "_let_us", "_want_you", "_should", "_must", "_need_not",
-                 "_wants", "_would_like", "_want_question", "_likes", "_to", "_would", "_if", "_can",
-                 "_can_question")  # fmt: skip
-_QUESTION_SCHEMES = ("_question", "_word_question", "_progressive_question", "_past_question", "_why_not", "_ever",
-                     "_will_question", "_want_question", "_how_long")  # fmt: skip
-_STATE_SCHEMES = ("_habit", "_not", "_no_longer", "_question", "_for_long", "_how_long", "_used_to", "_would_like",
-                  "_wants", "_that")  # fmt: skip
-
-
-def make_clause(scheme: Scheme, subject: FrenchSubject, phrase: FrenchVerbPhrase, rng: random.Random) -> Pair | None:
-    """Return a pair, or None where the scheme does not suit the verb phrase or the subject."""
-    name = scheme.__name__
-    unsuited = (
-        ("e" in phrase.flags and name in _HABIT_SCHEMES)
-        or ("w" in phrase.flags and name in _WISH_SCHEMES)
-        or (("x" in phrase.flags or "d" in phrase.flags) and name in ("_already", "_ever"))
-        or ("y" in phrase.flags and name in ("_progressive", "_en_train", "_was_doing", "_progressive_question"))
-        or ("l" in phrase.flags and name not in _STATE_SCHEMES)
-        or (subject.english in ("I", "we") and name in _QUESTION_SCHEMES)
-    )
-    return None if unsuited else scheme(subject, phrase, rng)
-
-
 def _habit(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
     # "I read a book" without a time is present or past.
     times = _FREQUENCIES[:-1] if _is_unclear(s, p) else _frequencies(p)
@@ -287,23 +247,17 @@ def _word_question(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> P
     return f"{source} {_do(s)} {s.english} {_en(s, p)}?", f"{target} est-ce que {finite(s, p, 'present')} ?"
 
 
-def _progressive(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair | None:
-    if "p" in p.flags:
-        return None
+def _progressive(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
     be = r.choice((_short_be(s), f"{s.english} {_be(s)}"))
     return _timed((f"{be} {english.progressive(_en(s, p))}", finite(s, p, "present")), _PRESENT_TIMES, r)
 
 
-def _en_train(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair | None:
-    if "p" in p.flags:
-        return None
+def _en_train(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
     source = f"{_short_be(s)} {english.progressive(_en(s, p))} right now."
     return source, f"{s.french} {conjugate('être', 'present', s.person)} en train de {infinitive(s, p)}."
 
 
-def _progressive_question(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair | None:
-    if "p" in p.flags:
-        return None
+def _progressive_question(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
     pair = f"{_be(s)} {s.english} {english.progressive(_en(s, p))}", f"est-ce que {finite(s, p, 'present')}"
     return _timed(pair, _PRESENT_TIMES, r, "?")
 
@@ -415,9 +369,7 @@ def _future(p: FrenchVerbPhrase) -> tuple[Pair, ...]:
     return _FUTURE_TIMES[-1:] if "l" in p.flags else _FUTURE_TIMES
 
 
-def _likes(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair | None:
-    if "p" in p.flags:
-        return None
+def _likes(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
     doing = english.progressive(_en(s, p))
     third = "s" if _is_third(s) else ""
     source, verb, negation = r.choice(
@@ -431,9 +383,7 @@ def _likes(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair | No
     return f"{s.english} {source}.", f"{modal(s, verb, 'present', p, negation)}."
 
 
-def _for_long(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair | None:
-    if "d" not in p.flags:
-        return None
+def _for_long(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
     durations, points = (_YEARS, _SINCE_YEARS) if "y" in p.flags else (_DURATIONS, _STARTING_POINTS)
     word, times = r.choice((("for", durations), ("since", points)))
     source, target = r.choice(times)
@@ -441,9 +391,7 @@ def _for_long(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair |
     return f"{s.english} {_have(s)} been {doing} {word} {source}.", f"{finite(s, p, 'present')} depuis {target}."
 
 
-def _how_long(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair | None:
-    if "d" not in p.flags:
-        return None
+def _how_long(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
     source = f"how long {_have(s)} {s.english} been {english.progressive(_en(s, p))}?"
     return source, f"depuis combien de temps est-ce que {finite(s, p, 'present')} ?"
 
@@ -453,8 +401,6 @@ def _used_to(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
 
 
 def _was_doing(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair | None:
-    if "p" in p.flags:
-        return None
     events = (("the phone rang", "le téléphone a sonné"), ("it began to rain", "il a commencé à pleuvoir"),
               ("I arrived", "je suis arrivé"), ("the teacher came in", "le professeur est entré"))  # fmt: skip
     source, target = r.choice(events)
@@ -539,6 +485,7 @@ def _to(s: FrenchSubject, p: FrenchVerbPhrase, r: random.Random) -> Pair:
     return f"{source} {_en(we, p)}.", f"{target} {infinitive(we, p)}."
 
 
+Scheme = Callable[[FrenchSubject, FrenchVerbPhrase, random.Random], Pair | None]
 SCHEMES: tuple[Scheme, ...] = (
     _habit, _adverb, _never, _not, _no_longer, _question, _word_question, _progressive, _en_train,
     _progressive_question, _past, _not_past, _past_question, _why_not, _already, _ever, _will, _will_not,
@@ -546,3 +493,31 @@ SCHEMES: tuple[Scheme, ...] = (
     _want_question, _would_like, _likes, _for_long, _how_long, _used_to, _was_doing, _if, _would, _imperative, _do_not,
     _polite, _let_us, _that, _want_you, _to,
 )  # fmt: skip
+
+_STATE_SCHEMES = (
+    _habit, _not, _no_longer, _question, _for_long, _how_long, _used_to, _would_like, _wants, _that,
+)  # fmt: skip
+# For each flag of a verb phrase, the schemes that do not suit it.
+_UNSUITED_SCHEMES: dict[str, tuple[Scheme, ...]] = {
+    "e": (_habit, _adverb, _never, _not, _no_longer, _question, _word_question, _likes, _used_to, _that),
+    "w": (_imperative, _polite, _let_us, _want_you, _should, _must, _need_not, _wants, _would_like, _want_question,
+          _likes, _to, _would, _if, _can, _can_question),
+    "x": (_already, _ever),
+    "d": (_already, _ever),
+    "y": (_progressive, _en_train, _was_doing, _progressive_question),
+    "p": (_progressive, _en_train, _was_doing, _progressive_question, _likes),
+    "l": tuple(scheme for scheme in SCHEMES if scheme not in _STATE_SCHEMES),
+}  # fmt: skip
+_DURATION_SCHEMES = (_for_long, _how_long)
+_SCHEMES_ABOUT_OTHERS = (_question, _word_question, _progressive_question, _past_question, _why_not, _ever,
+                         _will_question, _want_question, _how_long)  # fmt: skip
+
+
+def make_clause(scheme: Scheme, subject: FrenchSubject, phrase: FrenchVerbPhrase, rng: random.Random) -> Pair | None:
+    """Return a pair, or None where the scheme does not suit the verb phrase or the subject."""
+    unsuited = (
+        any(scheme in _UNSUITED_SCHEMES.get(flag, ()) for flag in phrase.flags)
+        or (scheme in _DURATION_SCHEMES and "d" not in phrase.flags)
+        or (scheme in _SCHEMES_ABOUT_OTHERS and subject.english in ("I", "we"))
+    )
+    return None if unsuited else scheme(subject, phrase, rng)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from headlight.corpora.word_tables import IRREGULAR, read_table
+
 # A case is its number in the order nominative, accusative, dative, genitive.
 # By gender (masculine, feminine, neuter, plural), each with its four cases.
 _ARTICLE_FORMS = {"m": "der den dem des", "f": "die die der der", "n": "das das dem des", "p": "die die den der"}
@@ -74,72 +76,7 @@ _DETERMINERS = {
     for case in range(4)
 }
 
-# infinitive, third person, preterite, participle, and "s" where the perfect takes sein.
-_STRONG_VERBS = {
-    line.split()[0]: line.split()[1:]
-    for line in """
-    backen backt backte gebacken
-    beginnen beginnt begann begonnen
-    bekommen bekommt bekam bekommen
-    blasen bläst blies geblasen
-    bleiben bleibt blieb geblieben s
-    bringen bringt brachte gebracht
-    denken denkt dachte gedacht
-    erfinden erfindet erfand erfunden
-    essen isst aß gegessen
-    fahren fährt fuhr gefahren s
-    fangen fängt fing gefangen
-    finden findet fand gefunden
-    fliegen fliegt flog geflogen s
-    geben gibt gab gegeben
-    gehen geht ging gegangen s
-    gewinnen gewinnt gewann gewonnen
-    gießen gießt goss gegossen
-    graben gräbt grub gegraben
-    halten hält hielt gehalten
-    helfen hilft half geholfen
-    kommen kommt kam gekommen s
-    laden lädt lud geladen
-    laufen läuft lief gelaufen s
-    leihen leiht lieh geliehen
-    lesen liest las gelesen
-    melken melkt molk gemolken
-    nehmen nimmt nahm genommen
-    pfeifen pfeift pfiff gepfiffen
-    reiten reitet ritt geritten s
-    rennen rennt rannte gerannt s
-    rufen ruft rief gerufen
-    schießen schießt schoss geschossen
-    schlafen schläft schlief geschlafen
-    schließen schließt schloss geschlossen
-    schneiden schneidet schnitt geschnitten
-    schreiben schreibt schrieb geschrieben
-    schreien schreit schrie geschrien
-    schwimmen schwimmt schwamm geschwommen s
-    sehen sieht sah gesehen
-    singen singt sang gesungen
-    sitzen sitzt saß gesessen
-    sprechen spricht sprach gesprochen
-    springen springt sprang gesprungen s
-    stehen steht stand gestanden
-    steigen steigt stieg gestiegen s
-    streichen streicht strich gestrichen
-    streiten streitet stritt gestritten
-    tragen trägt trug getragen
-    treffen trifft traf getroffen
-    treiben treibt trieb getrieben
-    trinken trinkt trank getrunken
-    tun tut tat getan
-    übersetzen übersetzt übersetzte übersetzt
-    verbringen verbringt verbrachte verbracht
-    vergessen vergisst vergaß vergessen
-    verlieren verliert verlor verloren
-    verstehen versteht verstand verstanden
-    waschen wäscht wusch gewaschen
-    werfen wirft warf geworfen
-    ziehen zieht zog gezogen
-    """.strip().splitlines()
-}
+_STRONG_VERBS = {row["infinitive"]: row for row in read_table(IRREGULAR / "german_verbs.tsv", dict)}
 _SEIN_VERBS = ("aufstehen", "aufwachen", "reisen", "wandern", "umziehen", "joggen", "klettern")
 _INSEPARABLE_PREFIXES = ("be", "er", "ver", "ent", "zer", "ge")
 _MODALS = {
@@ -171,8 +108,8 @@ class GermanVerb(NamedTuple):
         stem = self._stem()
         if person == 0:
             return f"{stem[:-2]}le" if _drops_e(stem) else f"{stem}e"
-        if person in (1, 2) and self.base in _STRONG_VERBS:
-            third = _STRONG_VERBS[self.base][0]
+        if person in (1, 2) and self._strong:
+            third = self._strong["er"]
             return third if person == 2 else _second_person(third)
         ending = _PRESENT_ENDINGS[person]
         if _needs_e(stem):
@@ -181,7 +118,7 @@ class GermanVerb(NamedTuple):
 
     def preterite(self, person: int) -> str:
         stem = self._stem()
-        form = _STRONG_VERBS[self.base][1] if self.base in _STRONG_VERBS else stem + ("ete" if _needs_e(stem) else "te")
+        form = self._strong.get("preterite") or stem + ("ete" if _needs_e(stem) else "te")
         if form.endswith("e"):
             return form + ("", "st", "", "n", "t", "n")[person]
         if form.endswith(("d", "t")):
@@ -189,16 +126,16 @@ class GermanVerb(NamedTuple):
         return form + ("", "est" if form.endswith(("s", "ß")) else "st", "", "en", "t", "en")[person]
 
     def participle(self) -> str:
-        if self.base in _STRONG_VERBS:
-            return self.prefix + _STRONG_VERBS[self.base][2]
+        if self._strong:
+            return self.prefix + self._strong["participle"]
         stem = self._stem()
         ge = "" if self.base.startswith(_INSEPARABLE_PREFIXES) or self.base.endswith("ieren") else "ge"
         return f"{self.prefix}{ge}{stem}{'et' if _needs_e(stem) else 't'}"
 
     def auxiliary(self) -> GermanVerb:
         """Return the verb that the perfect is built with, haben or sein."""
-        with_sein = _STRONG_VERBS.get(self.base, [])[-1:] == ["s"] or self.prefix + self.base in _SEIN_VERBS
-        return GermanVerb("", "sein" if with_sein and self.prefix + self.base != "anziehen" else "haben")
+        with_sein = "auxiliary" in self._strong or self.prefix + self.base in _SEIN_VERBS
+        return GermanVerb("", "sein" if with_sein else "haben")
 
     def infinitive(self, zu: bool = False) -> str:
         if zu:
@@ -214,10 +151,14 @@ class GermanVerb(NamedTuple):
         stem = self._stem()
         if _drops_e(stem):
             return f"{stem[:-2]}le"
-        third = _STRONG_VERBS.get(self.base, [""])[0]
+        third = self._strong.get("er", "")
         if "i" in third and "i" not in self.base:
             return third[:-1] if not third.endswith("tt") else third
         return f"{stem}e" if _needs_e(stem) else stem
+
+    @property
+    def _strong(self) -> dict[str, str]:
+        return _STRONG_VERBS.get(self.base, {})
 
     def _stem(self) -> str:
         return self.base[:-2] if self.base.endswith("en") else self.base[:-1]

@@ -5,10 +5,12 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 from headlight.corpora import english
 from headlight.corpora.core.german import GermanVerb, split_verb
+from headlight.corpora.word_tables import read_table
 
 _POSSESSIVE_SLOT = re.compile(r"@(\w*)")
 _REFLEXIVE_ACCUSATIVE = ("mich", "dich", "sich", "uns", "euch", "sich")
@@ -37,33 +39,13 @@ class GermanVerbPhrase(NamedTuple):
 Pair = tuple[str, str]
 
 
-def _subject(line: str) -> GermanSubject:
-    words = [part.strip() for part in line.split("|")]
-    return GermanSubject(words[0], int(words[1]), words[2], int(words[3]), *words[4:])
+def _subject(row: dict[str, str]) -> GermanSubject:
+    possessives, pronouns = (row["possessive"], row["english_possessive"]), (row["pronoun"], row["english_pronoun"])
+    person, english_person = int(row["person"]), int(row["english_person"])
+    return GermanSubject(row["german"], person, row["english"], english_person, *possessives, *pronouns)
 
 
-SUBJECTS = [
-    _subject(line)
-    for line in """
-    ich | 0 | I | 0 | mein | my | ich | I
-    du | 1 | you | 1 | dein | your | du | you
-    er | 2 | he | 2 | sein | his | er | he
-    sie | 2 | she | 2 | ihr | her | sie | she
-    wir | 3 | we | 1 | unser | our | wir | we
-    ihr | 4 | you | 1 | euer | your | ihr | you
-    Sie | 5 | you | 1 | Ihr | your | Sie | you
-    sie | 5 | they | 1 | ihr | their | sie | they
-    die Kinder | 5 | the children | 1 | ihr | their | sie | they
-    meine Eltern | 5 | my parents | 1 | ihr | their | sie | they
-    mein Vater | 2 | my father | 2 | sein | his | er | he
-    meine Schwester | 2 | my sister | 2 | ihr | her | sie | she
-    mein Freund | 2 | my friend | 2 | sein | his | er | he
-    Anna | 2 | Anna | 2 | ihr | her | sie | she
-    Paul | 2 | Paul | 2 | sein | his | er | he
-    Lena und Max | 5 | Lena and Max | 1 | ihr | their | sie | they
-    unser Nachbar | 2 | our neighbor | 2 | sein | his | er | he
-    """.strip().splitlines()
-]
+SUBJECTS = read_table(Path(__file__).parent / "de-en" / "subjects.tsv", _subject)
 _DU, _IHR, _SIE = SUBJECTS[1], SUBJECTS[5], SUBJECTS[6]
 
 

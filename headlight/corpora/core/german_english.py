@@ -21,21 +21,6 @@ _CONTRACTIONS = {
 }  # fmt: skip
 _CONTRACTION_PATTERN = re.compile(rf"\b(?:{'|'.join(_CONTRACTIONS)})\b", re.IGNORECASE)
 
-_LEFT_OUT_SENTENCES = frozenset(
-    {
-        "bistdumude",
-        "dreiplusvieristsieben",
-        "esisthalbacht",
-        "gesternsindwirinskinogegangen",
-        "gutenmorgenfraumuller",
-        "heuteistmontag",
-        "ichkommeausfrankreich",
-        "spielstdugerntennis",
-        "wiekommeichzumflughafen",
-        "ichtrinkelieberteealskaffee",
-    }
-)
-
 
 class GermanEntry(NamedTuple):
     """A word of the lexicon. `noun` is None for words that are not declined here, such as adjectives and names."""
@@ -131,7 +116,6 @@ VOCABULARY = CoreVocabulary(
     clauses=_clauses,
     random_clause=_random_clause,
     spelled=lambda pair: (pair[0], english.fix_articles(pair[1])),
-    left_out=_LEFT_OUT_SENTENCES,
     counts_left_out=False,
     shares=(0.35, 0.7),
     pairs_per_template=20,

@@ -49,11 +49,6 @@ def parse_template(line: str) -> Template:
     return Template(source, target, sizes)
 
 
-def read_templates(text: str) -> list[Template]:
-    """Parse each line but empty ones and comments (#)."""
-    return [parse_template(line) for line in text.splitlines() if line.strip() and not line.startswith("#")]
-
-
 def spread(template: Template, max_pairs: int) -> Iterator[tuple[str, str]]:
     """Yield up to `max_pairs` pairs in which every alternative of every group occurs about equally often."""
     count = template.n_choices()

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from headlight.corpora.core.templates import Template, read_templates, spread
+from headlight.corpora.core.templates import Template, parse_template, spread
 
 SLOT = re.compile(r"\[([^\[\]]+)\]")
 PAIRS_PER_WORD, MAX_TRIES = 12, 240
@@ -39,8 +39,6 @@ class CoreVocabulary(Generic[E, P]):
     clauses: Callable[[P], Iterator[Pair | None]]
     random_clause: Callable[[Sequence[P], random.Random], Pair | None]
     spelled: Callable[[Pair], Pair]
-    # Sentences of tests/everyday, as `folded` writes them, which the frames would form by chance.
-    left_out: frozenset[str]
     counts_left_out: bool  # whether left-out sentences count towards the pairs of a word
     shares: tuple[float, float]  # of random pairs: those from words.txt, and those from words.txt or frames.txt
     pairs_per_template: int
@@ -58,15 +56,15 @@ class CoreVocabulary(Generic[E, P]):
 
     @cached_property
     def frames(self) -> list[Template]:
-        return read_templates("\n".join(self._lines("frames")))
+        return [parse_template(line) for line in self._lines("frames")]
 
     @cached_property
     def word_templates(self) -> list[Template]:
-        return read_templates("\n".join(self._lines("words")))
+        return [parse_template(line) for line in self._lines("words")]
 
     @cached_property
     def verb_phrases(self) -> list[P]:
-        return [self.read_verb_phrase(line) for line in self._lines("verbs") if not line.startswith("#")]
+        return [self.read_verb_phrase(line) for line in self._lines("verbs")]
 
     def covering(self) -> Iterator[Pair]:
         """Yield distinct pairs in which every word of the lexicon occurs in at least ten, always the same ones."""
@@ -133,12 +131,16 @@ class CoreVocabulary(Generic[E, P]):
         )
         return list(dict.fromkeys(name for name in names if category(name) in self.lexicon))
 
+    @cached_property
+    def left_out(self) -> set[str]:
+        return {folded(line) for line in self._lines("left_out")}
+
     def is_left_out(self, pair: Pair) -> bool:
         return folded(pair[0]) in self.left_out
 
     def _lines(self, name: str) -> list[str]:
         text = (Path(__file__).parent / self.folder / f"{name}.txt").read_text(encoding="utf-8")
-        return [line for line in text.splitlines() if line.strip()]
+        return [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
 
 
 def category(slot: str) -> str:
