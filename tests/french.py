@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headlight.corpora.gold import GoldPair
-from headlight.corpora.grammars.english_french import EnglishFrench
+from headlight.corpora.grammars.english_french import ENGLISH_FRENCH
 from tests.grammar_samples import listed
 
 MASCULINE = listed("""
@@ -94,7 +94,20 @@ SINGULAR_DETERMINERS = {
 }
 EITHER = {"l", "votre", "notre", "leur", "d", "de"}
 PLURAL_DETERMINERS = {
-    "les", "des", "ces", "mes", "vos", "ses", "nos", "leurs", "deux", "trois", "quatre", "aux", "de", "d",
+    "les",
+    "des",
+    "ces",
+    "mes",
+    "vos",
+    "ses",
+    "nos",
+    "leurs",
+    "deux",
+    "trois",
+    "quatre",
+    "aux",
+    "de",
+    "d",
 }
 
 
@@ -133,5 +146,5 @@ WITH_ETRE = set(listed("aller arriver entrer passer rentrer rester tomber"))
 @cache
 def many() -> list[GoldPair]:
     """Return 10,000 sentences to count in, generated once for all tests."""
-    rng, grammar = random.Random("test"), EnglishFrench()
-    return [grammar.pair(rng) for _ in range(10_000)]
+    rng = random.Random("test")
+    return [ENGLISH_FRENCH.pair(rng) for _ in range(10_000)]

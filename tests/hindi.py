@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headlight.corpora.gold import GoldPair, split_words
-from headlight.corpora.grammars.english_hindi import EnglishHindi
+from headlight.corpora.grammars.english_hindi import ENGLISH_HINDI
 from tests.grammar_samples import listed
 
 read = cache(split_words)
-GRAMMAR = EnglishHindi()
 SAMPLE = Path(__file__).parent / "fixtures" / "grammars" / "english-hindi.txt"
 
 
@@ -72,7 +71,7 @@ DATIVE_PRONOUNS = set(listed("मुझे आपको उसे हमें �
 def many() -> list[GoldPair]:
     """Return 10,000 sentences to count in, generated once for all tests."""
     rng = random.Random(8)
-    return [GRAMMAR.pair(rng) for _ in range(10_000)]
+    return [ENGLISH_HINDI.pair(rng) for _ in range(10_000)]
 
 
 class Seen(NamedTuple):

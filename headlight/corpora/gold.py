@@ -6,10 +6,10 @@ translates. So the alignment is known from the start and not estimated afterward
 
 import difflib
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Protocol
+from typing import NamedTuple
 
 from headlight.corpora.generated import split_of_target, split_pairs, text_hash
 from headlight.corpora.pairs import Corpus, Pair
@@ -61,18 +61,14 @@ def count_resolved(pair: GoldPair, translation: str) -> int:
     return sum(pronoun.written in matched for pronoun in pair.resolvable)
 
 
-class Grammar(Protocol):
+class Grammar(NamedTuple):
     """A generator of sentence pairs in which each source has exactly one target.
 
     Where the source is ambiguous, the grammar always makes the same choice.
     """
 
-    @property
-    def name(self) -> str: ...
-
-    def pair(self, rng: random.Random) -> GoldPair: ...
-
-    def __hash__(self) -> int: ...
+    name: str
+    pair: Callable[[random.Random], GoldPair]
 
 
 @cache

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from headlight.corpora.gold import GoldCorpus, GoldPair, split_words
-from headlight.corpora.grammars.english_french import EnglishFrench, reasons
+from headlight.corpora.grammars.english_french import ENGLISH_FRENCH, reasons
 from headlight.corpora.grammars.english_french.lexicon import NOUNS
 from tests.french import BOTH_NUMBERS, NOUN, Agreement, many, tokens
 from tests.grammar_samples import as_text, listed
@@ -166,5 +166,5 @@ def test_every_construction_is_written(pairs: list[GoldPair]) -> None:
 
 @pytest.mark.slow
 def test_the_sample_for_readers_is_what_the_grammar_writes() -> None:
-    pairs = GoldCorpus(EnglishFrench(), "test", 200).gold()
+    pairs = GoldCorpus(ENGLISH_FRENCH, "test", 200).gold()
     assert SAMPLE.read_text(encoding="utf-8") == as_text(pairs), f"write {SAMPLE.name} again, and read it"

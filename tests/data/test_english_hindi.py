@@ -8,11 +8,11 @@ from collections import Counter
 import pytest
 
 from headlight.corpora.gold import GoldPair
+from headlight.corpora.grammars.english_hindi import ENGLISH_HINDI
 from tests.grammar_samples import as_text, listed
 from tests.hindi import (
     COPULAS,
     GENDER,
-    GRAMMAR,
     MEN,
     NOUNS,
     POSTPOSITIONS,
@@ -186,5 +186,5 @@ def test_combinations_are_in_the_sentence(pairs: list[GoldPair]) -> None:
 
 def test_the_sample_is_what_the_grammar_writes() -> None:
     rng = random.Random(2024)
-    pairs = [GRAMMAR.pair(rng) for _ in range(200)]
+    pairs = [ENGLISH_HINDI.pair(rng) for _ in range(200)]
     assert SAMPLE.read_text(encoding="utf-8") == as_text(pairs), f"write {SAMPLE.name} again, and read it"

@@ -1,7 +1,6 @@
 """The grammars by name, each in a folder of its own."""
 
-from headlight.corpora.gold import Grammar
-from headlight.corpora.grammars.english_french import EnglishFrench
-from headlight.corpora.grammars.english_hindi import EnglishHindi
+from headlight.corpora.grammars.english_french import ENGLISH_FRENCH
+from headlight.corpora.grammars.english_hindi import ENGLISH_HINDI
 
-GRAMMARS: dict[str, Grammar] = {grammar.name: grammar for grammar in (EnglishFrench(), EnglishHindi())}
+GRAMMARS = {grammar.name: grammar for grammar in (ENGLISH_FRENCH, ENGLISH_HINDI)}

@@ -17,7 +17,7 @@ to the "did" that opens a question, both parts of "parce que" to "because", and 
 import random
 from collections.abc import Callable
 
-from headlight.corpora.gold import GoldPair
+from headlight.corpora.gold import GoldPair, Grammar
 from headlight.corpora.grammars.english_french import reasons, sentences
 
 # The frequency of each construction, in per cent.
@@ -43,9 +43,9 @@ _CONSTRUCTIONS: dict[Callable[[random.Random], GoldPair], int] = {
 }
 
 
-class EnglishFrench:
-    name = "english-french"
+def _pair(rng: random.Random) -> GoldPair:
+    (construction,) = rng.choices(list(_CONSTRUCTIONS), list(_CONSTRUCTIONS.values()))
+    return construction(rng)
 
-    def pair(self, rng: random.Random) -> GoldPair:
-        (construction,) = rng.choices(list(_CONSTRUCTIONS), list(_CONSTRUCTIONS.values()))
-        return construction(rng)
+
+ENGLISH_FRENCH = Grammar("english-french", _pair)

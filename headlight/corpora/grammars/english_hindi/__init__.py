@@ -23,7 +23,7 @@ Links:
 import random
 from collections.abc import Callable
 
-from headlight.corpora.gold import GoldPair, gold_pair
+from headlight.corpora.gold import GoldPair, Grammar, gold_pair
 from headlight.corpora.grammars.english_hindi import being, doing, having, joining
 from headlight.corpora.grammars.english_hindi.choices import Scene
 from headlight.corpora.grammars.english_hindi.phrases import BilingualText
@@ -54,14 +54,14 @@ _PATTERNS: dict[Callable[[Scene], BilingualText], int] = {
 }
 
 
-class EnglishHindi:
-    name = "english-hindi"
+def _pair(rng: random.Random) -> GoldPair:
+    scene = Scene(rng)
+    english, hindi = scene.weighted(_PATTERNS)(scene)
+    hindi_word_of = {origin: word for word in reversed(hindi) for origin in word.of}
+    pronouns = [
+        (word, noun, evidence or hindi_word_of[word], shows) for word, noun, evidence, shows in scene.references
+    ]
+    return gold_pair(english, hindi, pronouns, scene.combinations)
 
-    def pair(self, rng: random.Random) -> GoldPair:
-        scene = Scene(rng)
-        english, hindi = scene.weighted(_PATTERNS)(scene)
-        hindi_word_of = {origin: word for word in reversed(hindi) for origin in word.of}
-        pronouns = [
-            (word, noun, evidence or hindi_word_of[word], shows) for word, noun, evidence, shows in scene.references
-        ]
-        return gold_pair(english, hindi, pronouns, scene.combinations)
+
+ENGLISH_HINDI = Grammar("english-hindi", _pair)

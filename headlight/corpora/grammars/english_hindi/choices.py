@@ -65,8 +65,7 @@ class Scene:
         self.combinations.add(f"{kind}: {first}+{second}")
 
     def refer(self, word: GoldWord, antecedent: HindiPhrase, evidence: GoldWord | None, shows: bool) -> None:
-        """Note a pronoun, unless its antecedent is a pronoun or two people, for which the sentence has no single word.
-        """
+        """Note a pronoun, unless its antecedent is another pronoun, or two people: no single word."""
         if antecedent.noun is not None or len(antecedent.english) == 1 and antecedent.head.text in NAMES:
             self.references.append((word, antecedent.head, evidence, shows))
 
