@@ -14,10 +14,8 @@ from headlight.corpora.pairs import Corpus, Pair
 from headlight.corpora.slot_words import (
     SlotWords,
     genitive,
-    has_plain_genitive,
-    is_elision_certain,
+    is_certain,
     is_invariable,
-    may_elide,
     read_slot_words,
     with_elision,
 )
@@ -112,7 +110,7 @@ def _draw(
         else:
             low, high = {"d": (2, 28), "year": (1900, 2040), "dig": (13, 9999)}[kind]
             value = (str(words.draw_number(rng, low, high)),) * 2
-        if value not in values.values() and all(map(_is_unambiguous, (name, name), frame, value, words.languages)):
+        if value not in values.values() and all(map(_is_certain, (name, name), frame, value, words.languages)):
             return value
 
 
@@ -120,11 +118,9 @@ def _any_names(words: SlotWords, rng: random.Random) -> tuple[str, ...]:
     return rng.choice((words.female, words.male, words.surnames))
 
 
-def _is_unambiguous(name: str, text: str, value: str, language: str) -> bool:
-    """Return whether a value's elision in French and its genitive are unambiguous."""
-    if f"{{{name}:s}}" in text or f"{{{name}}}'s" in text:
-        return has_plain_genitive(value)
-    return language != "fr" or not may_elide(text.partition(f"{{{name}}}")[0]) or is_elision_certain(value)
+def _is_certain(name: str, text: str, value: str, language: str) -> bool:
+    has_genitive = f"{{{name}:s}}" in text or f"{{{name}}}'s" in text
+    return is_certain(value, text.partition(f"{{{name}}}")[0], has_genitive, language)
 
 
 def _write_side(text: str, values: dict[str, tuple[str, str]], languages: tuple[str, str], side: int) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from headlight.corpora.files import everyday_folder, lines
 from headlight.corpora.number_words import in_words
+from headlight.corpora.word_tables import read_table
 from transformer.quoting import short
 
 SLOT_LANGUAGES = ("en", "fr", "de")
@@ -21,46 +22,12 @@ NAMES = "names.tsv"
 # 100 numbers below 1,000 and 100 below 10,000 whose digits stand in none of them.
 HELD_OUT = Path(__file__).parent / "held_out_slots.tsv"
 NOT_NAMES = Path(__file__).parent / "names_that_are_words.txt"
-# Cities of one word that take no article in any language and are not first names; names.tsv also lists islands.
-_CITIES_TEXT = (
-    "Amsterdam Athens Auckland Baghdad Baku Bangkok Beirut Belgrade Berlin Bratislava Brisbane Brussels Bucharest "
-    "Budapest Caracas Casablanca Chicago Colombo Copenhagen Dakar Damascus Denver Detroit Dubai Dublin Edmonton "
-    "Helsinki Indianapolis Istanbul Jakarta Jerusalem Johannesburg Kabul Karachi Kathmandu Kinshasa Kyiv Lagos Lima "
-    "Lisbon Ljubljana London Louisville Madrid Manila Melbourne Minsk Montevideo Moscow Nairobi Nicosia Novosibirsk "
-    "Oslo Paris Perth Prague Reykjavik Riga Rome Samarkand Santiago Sarajevo Seoul Shanghai Stockholm Taipei Tallinn "
-    "Tashkent Tbilisi Tehran Tokyo Toronto Tunis Vancouver Vienna Vientiane Vilnius Vladivostok Warsaw Winnipeg "
-    "Yekaterinburg Yerevan Zagreb Zurich"
+WORD_LISTS = dict(
+    read_table(Path(__file__).parent / "slot_lists.tsv", lambda row: (row["list"], tuple(row["words"].split())))
 )
-CITIES = frozenset(_CITIES_TEXT.split())
-SAME_CITIES = ("Boston", "Bordeaux", "Kobe", "Kyoto", "Lyon", "Manchester", "Nagoya", "Osaka")
-# First names that are also places, brands or names of the sacred.
-_NEVER_TEXT = (
-    "Allah Asia Augusta Austin Carolina Chelsea Christ Claus Dallas Eva Florence Georgia Houston India Israel Jesus "
-    "Jordan Kenya Lincoln Lourdes Madison Mercedes Milan Mohamed Mohammed Moritz Muhammad Nikolaus Orlando Phoenix "
-    "Roman Salem Santa Satan Savannah Siena Sofia Sydney Valencia Van Venus Verona Victoria Virginia"
-)
-NEVER_NAMES = frozenset(_NEVER_TEXT.split())
-# Given to women and men alike, whatever the table says.
-_UNISEX_TEXT = (
-    "Alexis Andrea Camille Chris Claude Dominique Jackie Jessie Joan Kim Lee Marion Maxime Nicola Nikita Pat Robin Sam "
-    "Sandy Sascha Sasha Simone Toni"
-)
-UNISEX = frozenset(_UNISEX_TEXT.split())
 _NAME = re.compile(r"[A-ZÀ-ÖØ-ÞŒ][a-zß-öø-ÿœ]{2,11}")
 _SYLLABLE = re.compile(r"(?<=[aeiouyà-öø-ÿœ])(?=[bcdfghj-np-tvwxzßçñ])")
 MADE_UP_NAMES = 2  # at most, for each name that the table lists
-# Many German surnames are made of words, as "Altmann" of "old" and "man": a translator is tempted to translate them.
-_SURNAME_BEGINNINGS_TEXT = (
-    "Acker Alt Bach Berg Birken Blum Brunn Buchen Eichen Eisen Feld Frei Fried Gold Gras Groß Gut Haber Hart Herz "
-    "Hinter Hirsch Hohen Honig Jung Kauf Kirch Klein Korn Kraut Kühn Kurz Lang Lieb Linden Mai Mühl Neu Nieder Ober "
-    "Rosen Roth Sand Schön Schwarz See Silber Sommer Sonn Stein Unter Wald Weiden Weiß Wiesen Winter Wolfs"
-)
-_SURNAME_ENDINGS_TEXT = (
-    "acker bach bacher bauer baum beck berg berger blatt brink bruch brunner burger busch dorfer eck eisen feld felder "
-    "fuß gruber hammer hart haus hauser herr hof hofer holz horn huber kamp koch kopf land lein macher mann mantel "
-    "meier moser müller mut pfennig reich reiter richter ruf sack schild schmidt schneider schuh schütz stein steiner "
-    "strauch tal vogel wald walder wanger weber weiler wein wirt zweig"
-)
 MAX_NUMBER_IN_WORDS = 999
 REPEATED_DIGIT_SHARE = 1 / 3  # of the numbers drawn above 99
 
@@ -131,23 +98,23 @@ def read_slot_words(languages: tuple[str, str]) -> SlotWords:
         pairs = [(values.get(languages[0], ""), values.get(languages[1], "")) for values in table[kind]]
         return tuple(dict.fromkeys(pair for pair in pairs if all(pair)))
 
-    city_rows = [values for values in table["city"] if values.get("en") in CITIES]
+    city_rows = [values for values in table["city"] if values.get("en") in WORD_LISTS["city"]]
     cities = dict.fromkeys((values[languages[0]], values[languages[1]]) for values in city_rows)
-    cities.update(dict.fromkeys((city, city) for city in SAME_CITIES))
+    cities.update(dict.fromkeys((city, city) for city in WORD_LISTS["same city"]))
     place_words = {
         values.get(language, "")
         for kind in ("city", "country", "continent", "language", "month", "weekday")
         for values in table[kind]
         for language in SLOT_LANGUAGES
     }
-    never = NEVER_NAMES | place_words | set(SAME_CITIES)
+    never = place_words.union(WORD_LISTS["never a name"], WORD_LISTS["same city"])
     words = never | frozenset(lines(NOT_NAMES))
     female, male = (latin(kind) - words for kind in ("first name f", "first name m"))
     surnames = {name for name in latin("surname") - never if len(name) > 3}
     if "de" in languages:
         surnames |= german_surnames() - never
     held_out = held_out_slots()[0]
-    ambiguous = (female & male) | UNISEX
+    ambiguous = (female & male).union(WORD_LISTS["unisex"])
     female, male = female - ambiguous, male - ambiguous
     never |= words | held_out | ambiguous
     return SlotWords(
@@ -168,8 +135,8 @@ def german_surnames() -> frozenset[str]:
     """Return surnames made up of two German words, such as "Sommermantel", without three equal letters in a row."""
     names = (
         beginning + ending
-        for beginning in _SURNAME_BEGINNINGS_TEXT.split()
-        for ending in _SURNAME_ENDINGS_TEXT.split()
+        for beginning in WORD_LISTS["surname beginning"]
+        for ending in WORD_LISTS["surname ending"]
         if beginning.lower() != ending
     )
     return frozenset(name for name in names if _NAME.fullmatch(name) and not re.search(r"(.)\1\1", name))
@@ -229,19 +196,6 @@ def number_parts(language: str) -> frozenset[str]:
     return frozenset((parts | set(irregular[language].split())) - {"and", "et", "und"})
 
 
-def starts_with_vowel(name: str) -> bool:
-    first = unicodedata.normalize("NFD", name[:1]).lower()[:1]
-    return first in "aeiouœæ"
-
-
-def is_elision_certain(name: str) -> bool:
-    """Return whether the elision of "de" before a name is unambiguous: not before h and y, nor before glides as in
-    "Oui".
-    """
-    plain = "".join(c for c in unicodedata.normalize("NFD", name).lower() if not unicodedata.combining(c))
-    return not re.match("[hyø]|[iou][aeiou]", plain)
-
-
 _ELIDED = re.compile(r"(?i)(?<!\w)(d|qu|lorsqu|puisqu|quoiqu)['’]$")
 _UNELIDED = re.compile(r"(?i)(?<!\w)(de|que|lorsque|puisque|quoique) $")
 
@@ -253,14 +207,21 @@ def may_elide(before: str) -> bool:
 
 def with_elision(before: str, name: str) -> str:
     """Return French text before a name with its last word elided or not, as the name demands: "d'" + "Anna"."""
-    if starts_with_vowel(name):
+    if unicodedata.normalize("NFD", name).lower()[:1] in "aeiouœæ":
         return _UNELIDED.sub(lambda match: f"{match[1][:-1]}'", before)
     return _ELIDED.sub(lambda match: f"{match[1]}e ", before)
 
 
-def has_plain_genitive(name: str) -> bool:
-    """Return whether the genitive of a name is written with s alone, in English as in German."""
-    return not name.endswith(("s", "ß", "x", "z", "ce"))
+def is_certain(name: str, before: str, has_genitive: bool, language: str) -> bool:
+    """Return whether the elision of the word before a name, and the name's genitive, have only one spelling.
+
+    The elision is uncertain before h and y, and before glides as in "Oui". A plain genitive is written with s alone, in
+    English as in German.
+    """
+    if has_genitive and name.endswith(("s", "ß", "x", "z", "ce")):
+        return False
+    plain = "".join(c for c in unicodedata.normalize("NFD", name).lower() if not unicodedata.combining(c))
+    return language != "fr" or not may_elide(before) or not re.match("[hyø]|[iou][aeiou]", plain)
 
 
 def genitive(name: str) -> str:

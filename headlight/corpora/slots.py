@@ -13,10 +13,10 @@ from headlight.corpora.mixtures import weighted_parts
 from headlight.corpora.number_words import in_words
 from headlight.corpora.pairs import Corpus, Pair, Rejected
 from headlight.corpora.slot_words import (
+    WORD_LISTS,
     SlotWords,
     genitive,
-    has_plain_genitive,
-    is_elision_certain,
+    is_certain,
     is_invariable,
     may_elide,
     number_parts,
@@ -27,18 +27,7 @@ from headlight.corpora.slot_words import (
 from headlight.formatting import percent
 from transformer.quoting import short
 
-_TITLES_TEXT = "mr mrs ms miss dr doctor professor m mme mlle monsieur madame herr frau fräulein doktor"
-TITLES = frozenset(_TITLES_TEXT.split())
-# After these words a name is not just a person or a city, or the word would have to agree with the name.
-_BLOCKED_BEFORE_TEXT = (
-    "a an the un une le la les au aux du l der die das den dem des ein eine einen einem einer san são santa santo "
-    "saint sainte sankt st lake mount vieux vieil vieille beau bel nouveau nouvel mon ton son ma ta sa ce cet cette "
-    "virgin vierge jungfrau von van"
-)
-_BLOCKED_BEFORE = frozenset(_BLOCKED_BEFORE_TEXT.split())
-# "Good Friday" is "Vendredi saint"; "Easter Monday" is "Ostermontag".
-_HOLIDAYS_TEXT = "good ash easter palm holy black bloody shrove maundy whit fools fool saint pâques"
-_HOLIDAYS = frozenset(_HOLIDAYS_TEXT.split())
+_BLOCKED_BEFORE, _HOLIDAYS = frozenset(WORD_LISTS["no name follows"]), frozenset(WORD_LISTS["holiday"])
 # Where "two" is not any number: "the two of us", "both", "each other".
 _FIXED_TWO = re.compile(r"(?i)\b(the|these|those|us|you|of|in) two\b|\b(each|both|either|neither|other|half|twins?)\b")
 # These go with some hours only: "acht Uhr nachmittags" is wrong, and "12 a.m." is midnight.
@@ -61,10 +50,7 @@ _JOINERS = {
     "fr": {"et", "ou", "à", "virgule"},
     "de": {"und", "oder", "bis", "komma"},
 }
-_AFTER_CLOCK_TEXT = "to past till before after of"
-_AFTER_CLOCK = frozenset(_AFTER_CLOCK_TEXT.split())
-_HALF_PAST_TEXT = "halb viertel dreiviertel"
-_HALF_PAST = frozenset(_HALF_PAST_TEXT.split())
+_HALF_PAST = frozenset(WORD_LISTS["half past"])
 
 
 class Slot(NamedTuple):
@@ -152,7 +138,7 @@ class Replacer:
                 and not any(
                     re.search(rf"(?i)\b{re.escape(value)}", text) for value, text in zip(values, texts, strict=True)
                 )
-                and (kind in _NUMBER_KINDS or all(map(self._is_replaceable, slots, values, texts, (0, 1))))
+                and (kind in _NUMBER_KINDS or all(map(_is_replaceable, slots, values, texts, words.languages)))
             ):
                 used.update(values)
                 return self._write(slots, values, texts)
@@ -176,14 +162,6 @@ class Replacer:
         minute = rng.randint(0, 59)
         marks = [re.sub(r"\d", "", text[slot.start : slot.end]) for slot, text in zip(slots, texts, strict=True)]
         return f"{hour}{marks[0]}{minute:02}", f"{hour}{marks[1]}{minute:02}"
-
-    def _is_replaceable(self, slot: Slot, name: str, text: str, side: int) -> bool:
-        """Return whether a name fits the slot unambiguously, regarding elision and genitive."""
-        language = self.words.languages[side]
-        if language == "fr" and may_elide(text[: slot.start]) and not is_elision_certain(name):
-            return False
-        has_genitive = bool(slot.ending) or text[slot.end : slot.end + 2] in ("'s", "’s")
-        return has_plain_genitive(name) or not has_genitive
 
     @staticmethod
     def _write(slots: tuple[Slot, Slot], values: tuple[str, str], texts: tuple[str, str]) -> tuple[str, str]:
@@ -261,7 +239,7 @@ class Replacer:
                 or after in joiners & {"point", "virgule", "komma"}
                 or bool(re.search(r"\d ?$", text[:start]))
                 or bool(re.match(r" ?\d", text[end:]))
-                or (value is not None and value > 12 and after in _AFTER_CLOCK)
+                or (value is not None and value > 12 and after in WORD_LISTS["after a clock time"])
             )
             if value is not None:
                 slots.append(Slot("word", str(value), start, end * (not blocked)))
@@ -301,7 +279,7 @@ class Replacer:
                 continue
             before = tokens[index - 1][0] if index else ""
             gap = text[tokens[index - 1].end() : token.start()] if index else ""
-            titled = before.lower() in TITLES and gap in (" ", ". ")
+            titled = before.lower() in WORD_LISTS["title"] and gap in (" ", ". ")
             is_surname = titled or (gap == " " and (before in words.genders or before in words.ambiguous))
             blocked = _has_hyphen(text, token) or _has_odd_apostrophe(text, token, language)
             if not is_surname and before.lower() in _BLOCKED_BEFORE and gap in (" ", "'", "’", ". "):
@@ -358,6 +336,12 @@ def slot_languages(spec: str) -> tuple[str, str]:
             "such as tatoeba:en-fr or FOLDER:en-fr, or train with --slots 0."
         )
     return str(languages[0]), str(languages[1])
+
+
+def _is_replaceable(slot: Slot, name: str, text: str, language: str) -> bool:
+    """Return whether it is certain how a name is written in the slot."""
+    has_genitive = bool(slot.ending) or text[slot.end : slot.end + 2] in ("'s", "’s")
+    return is_certain(name, text[: slot.start], has_genitive, language)
 
 
 def _neighbour_words(tokens: list[re.Match[str]], start: int, end: int) -> tuple[str, str]:
