@@ -1,5 +1,7 @@
 """Numbers, clock times and years in English and French."""
 
+from collections.abc import Iterable
+
 from headlight.corpora.number_words import english_number, french_number
 
 
@@ -8,17 +10,18 @@ def generated_slots() -> dict[str, list[tuple[str, str]]]:
 
     The French words of "count" do not end in "un", so that they may stand before feminine nouns, too.
     """
-    words = {number: (english_number(number), french_number(number)) for number in range(2, 1000)}
-    digits = {number: (str(number), str(number)) for number in range(2, 1000)}
     return {
-        "time": [*_times()],
-        "number": [forms[number] for number in range(2, 101) for forms in (words, digits)],
-        "count": [
-            forms[number] for number in range(2, 61) for forms in (words, digits) if number % 10 != 1 or number == 11
-        ],
-        "hundred": [forms[number] for number in range(100, 1000) for forms in (words, digits) if number % 10 != 1],
+        "time": _times(),
+        "number": _in_words_and_digits(range(2, 101)),
+        "count": _in_words_and_digits(number for number in range(2, 61) if number % 10 != 1 or number == 11),
+        "hundred": _in_words_and_digits(number for number in range(100, 1000) if number % 10 != 1),
         "year": [(str(year), str(year)) for year in range(1900, 2027)],
     }
+
+
+def _in_words_and_digits(numbers: Iterable[int]) -> list[tuple[str, str]]:
+    spellings = (((english_number(number), french_number(number)), (str(number), str(number))) for number in numbers)
+    return [pair for both in spellings for pair in both]
 
 
 def _times() -> list[tuple[str, str]]:
@@ -36,11 +39,10 @@ def _times() -> list[tuple[str, str]]:
             (f"quarter to {next_name}", f"{next_french} moins le quart"),
             (f"{name} in the morning", f"{french} du matin"),
         ]
-        times += [(f"{english_number(minute)} past {name}", f"{french} {french_number(minute).lstrip('*')}")
-                  for minute in (5, 10, 20)]  # fmt: skip
+        minutes = (("five", "cinq"), ("ten", "dix"), ("twenty", "vingt"))
+        times += [(f"{minute} past {name}", f"{french} {minute_french}") for minute, minute_french in minutes]
         times += [
-            (f"{english_number(minute)} to {next_name}", f"{next_french} moins {french_number(minute)}")
-            for minute in (5, 10, 20)
+            (f"{minute} to {next_name}", f"{next_french} moins {minute_french}") for minute, minute_french in minutes
         ]
         times += [(f"{hour}:{minute}", f"{hour} h {minute}") for minute in (15, 30, 45)]
     times += [(f"{english_number(hour)} in the evening", f"{_french_hour(hour)} du soir") for hour in range(6, 12)]

@@ -1,11 +1,11 @@
 """German and English numbers, clock times and dates."""
 
+from headlight.corpora.generated import MONTHS
 from headlight.corpora.number_words import english_number, german_number
 
 _MONTHS = (
-    ("Januar", "January"), ("Februar", "February"), ("März", "March"), ("April", "April"), ("Mai", "May"),
-    ("Juni", "June"), ("Juli", "July"), ("August", "August"), ("September", "September"), ("Oktober", "October"),
-    ("November", "November"), ("Dezember", "December"),
+    "Januar", "Februar", "März", "April", "Mai", "Juni",
+    "Juli", "August", "September", "Oktober", "November", "Dezember",
 )  # fmt: skip
 _DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
@@ -36,31 +36,31 @@ def clock_times() -> list[tuple[str, str]]:
 
 def generated_slots() -> dict[str, list[tuple[str, str]]]:
     """Return the slots of frames that numbers fill, each with its (German, English) values."""
-    numbers = range(2, 100)
     dates = [
         (f"{day}. {month}", f"{english_month} {day}")
-        for (month, english_month), days in zip(_MONTHS, _DAYS, strict=True)
+        for month, english_month, days in zip(_MONTHS, MONTHS, _DAYS, strict=True)
         for day in range(1, days + 1)
     ]
+    terms = [
+        *(("plus", "plus", a, b, a + b) for a in range(1, 21) for b in range(1, 21)),
+        *(("mal", "times", a, b, a * b) for a in range(2, 11) for b in range(2, 11)),
+        *(("minus", "minus", a, b, a - b) for a in range(2, 21) for b in range(1, a)),
+    ]
     sums = [
-        (f"{german_number(a)} plus {german_number(b)} ist {german_number(a + b)}",
-         f"{english_number(a)} plus {english_number(b)} is {english_number(a + b)}")
-        for a in range(1, 21) for b in range(1, 21)
-    ] + [
-        (f"{german_number(a)} mal {german_number(b)} ist {german_number(a * b)}",
-         f"{english_number(a)} times {english_number(b)} is {english_number(a * b)}")
-        for a in range(2, 11) for b in range(2, 11)
-    ] + [
-        (f"{german_number(a)} minus {german_number(b)} ist {german_number(a - b)}",
-         f"{english_number(a)} minus {english_number(b)} is {english_number(a - b)}")
-        for a in range(2, 21) for b in range(1, a)
+        (f"{german_number(a)} {sign} {german_number(b)} ist {german_number(result)}",
+         f"{english_number(a)} {english_sign} {english_number(b)} is {english_number(result)}")
+        for sign, english_sign, a, b, result in terms
     ]  # fmt: skip
     return {
         "time": clock_times(),
-        "number": [(german_number(number), english_number(number)) for number in numbers],
-        "small": [(german_number(number), english_number(number)) for number in range(2, 13)],
-        "hundred": [(german_number(number), english_number(number)) for number in range(100, 1000, 50)],
+        "number": _in_words(range(2, 100)),
+        "small": _in_words(range(2, 13)),
+        "hundred": _in_words(range(100, 1000, 50)),
         "year": [(str(year), str(year)) for year in range(1900, 2031)],
         "date": dates,
         "sum": sums,
     }
+
+
+def _in_words(numbers: range) -> list[tuple[str, str]]:
+    return [(german_number(number), english_number(number)) for number in numbers]
