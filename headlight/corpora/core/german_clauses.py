@@ -114,6 +114,10 @@ def _main(subject: GermanSubject, phrase: GermanVerbPhrase, adverb: str = "", ne
     return _join(subject.german, phrase.verb.present(subject.person), words, phrase.verb.prefix)
 
 
+def _inverted(subject: GermanSubject, phrase: GermanVerbPhrase, adverb: str = "") -> str:
+    return _join(subject.german, _words(subject, phrase, adverb))
+
+
 def _inverted_main(first: str, subject: GermanSubject, phrase: GermanVerbPhrase, adverb: str = "") -> str:
     words = _inverted(subject, phrase, adverb)
     return _join(first, phrase.verb.present(subject.person), words, phrase.verb.prefix)
@@ -121,6 +125,16 @@ def _inverted_main(first: str, subject: GermanSubject, phrase: GermanVerbPhrase,
 
 def _perfect(first: str, subject: GermanSubject, phrase: GermanVerbPhrase, words: str) -> str:
     return _join(first, phrase.verb.auxiliary().present(subject.person), words, phrase.verb.participle())
+
+
+def _subordinate(subject: GermanSubject, phrase: GermanVerbPhrase, adverb: str = "") -> str:
+    finite = phrase.verb.prefix + phrase.verb.present(subject.person)
+    return _join(subject.german, _words(subject, phrase, adverb), finite)
+
+
+def _imperative(you: GermanSubject, phrase: GermanVerbPhrase, adverb: str = "", negated: bool = False) -> str:
+    verb = phrase.verb.imperative(you.person) + (" Sie" if you is _SIE else "")
+    return _join(verb, _words(you, phrase, adverb, negated), phrase.verb.prefix)
 
 
 def _conjugated(verb: str, subject: GermanSubject) -> str:
@@ -167,10 +181,6 @@ def fronted(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random
     return _sentence(source, f"{translation}, {subject.english} {_present_english(subject, phrase)}")
 
 
-def _inverted(subject: GermanSubject, phrase: GermanVerbPhrase, adverb: str, negated: bool = False) -> str:
-    return _join(subject.german, _words(subject, phrase, adverb, negated))
-
-
 def question(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     adverb, translation, position = rng.choice(
         [habit for habit in _HABIT_ADVERBS if habit[0] not in ("nie", "selten", "manchmal")]
@@ -192,7 +202,7 @@ def w_question(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Ran
 
 
 def negative(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
-    source = _main(subject, phrase, "", True)
+    source = _main(subject, phrase, negated=True)
     return _sentence(source, f"{subject.english} {_do(subject)}n't {_english(subject, phrase)}")
 
 
@@ -204,7 +214,7 @@ def perfect(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random
 
 def fronted_perfect(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     adverb, translation = rng.choice(_PAST_TIMES)
-    source = _perfect(adverb, subject, phrase, _inverted(subject, phrase, ""))
+    source = _perfect(adverb, subject, phrase, _inverted(subject, phrase))
     return _sentence(source, f"{translation}, {subject.english} {english.past_tense(_english(subject, phrase))}")
 
 
@@ -219,12 +229,12 @@ def perfect_question(subject: GermanSubject, phrase: GermanVerbPhrase, rng: rand
 
 def why_perfect(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     word, translation = rng.choice([("Warum", "Why")] + [("Wann", "When")] * bool(phrase.negated))
-    source = _perfect(word, subject, phrase, _inverted(subject, phrase, ""))
+    source = _perfect(word, subject, phrase, _inverted(subject, phrase))
     return _sentence(source, f"{translation} did {subject.english} {_english(subject, phrase)}", "?")
 
 
 def negative_perfect(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
-    source = _perfect(subject.german, subject, phrase, _words(subject, phrase, "", True))
+    source = _perfect(subject.german, subject, phrase, _words(subject, phrase, negated=True))
     return _sentence(source, f"{subject.english} didn't {_english(subject, phrase)}")
 
 
@@ -258,18 +268,14 @@ def negative_modal(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random
         translation = f"{_be(subject)} not {translation[7:]}"
     elif subject.english_person == 2:
         translation = translation.replace("don't", "doesn't")
-    source = _join(
-        subject.german,
-        _conjugated(verb, subject),
-        _words(subject, phrase, "", True),
-        phrase.verb.infinitive(),
-    )
+    words = _words(subject, phrase, negated=True)
+    source = _join(subject.german, _conjugated(verb, subject), words, phrase.verb.infinitive())
     return _sentence(source, _join(subject.english, translation, _english(subject, phrase)))
 
 
 def modal_question(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     verb = rng.choice(("können", "müssen") if _includes_speaker(subject) else ("können", "müssen", "wollen", "möchten"))
-    source = _join(_conjugated(verb, subject), _inverted(subject, phrase, ""), phrase.verb.infinitive())
+    source = _join(_conjugated(verb, subject), _inverted(subject, phrase), phrase.verb.infinitive())
     text = _english(subject, phrase)
     do = _do(subject)
     target = {
@@ -282,19 +288,15 @@ def modal_question(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random
 
 
 def imperative(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
-    subject = rng.choice((_DU, _IHR, _SIE))
-    please = rng.random() < 0.5
-    verb = phrase.verb.imperative(subject.person) + (" Sie" if subject is _SIE else "")
-    source = _join(verb, _words(subject, phrase, "bitte" if please else ""), phrase.verb.prefix)
-    text = _english(subject, phrase)
+    you, please = rng.choice((_DU, _IHR, _SIE)), rng.random() < 0.5
+    text = _english(you, phrase)
+    source = _imperative(you, phrase, "bitte" if please else "")
     return _sentence(source, f"please {text}" if please else text, "!")
 
 
 def negative_imperative(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
-    subject = rng.choice((_DU, _IHR, _SIE))
-    verb = phrase.verb.imperative(subject.person) + (" Sie" if subject is _SIE else "")
-    source = _join(verb, _words(subject, phrase, "", True), phrase.verb.prefix)
-    return _sentence(source, f"Don't {_english(subject, phrase)}", "!")
+    you = rng.choice((_DU, _IHR, _SIE))
+    return _sentence(_imperative(you, phrase, negated=True), f"Don't {_english(you, phrase)}", "!")
 
 
 def suggestion(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
@@ -313,8 +315,7 @@ def that_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Ra
          ("Ich bin froh, dass", "I'm glad that"))
     )  # fmt: skip
     adverb, adverb_translation, position = rng.choice(_HABIT_ADVERBS)
-    finite = phrase.verb.prefix + phrase.verb.present(subject.person)
-    source = _join(main, subject.german, _words(subject, phrase, adverb), finite)
+    source = f"{main} {_subordinate(subject, phrase, adverb)}"
     verb = _present_english(subject, phrase)
     ending = (adverb_translation, verb) if position == "before" else (verb, adverb_translation)
     return _sentence(source, _join(translation, subject.english, *ending))
@@ -337,8 +338,6 @@ def because_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random
 
 
 def if_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
-    finite = phrase.verb.prefix + phrase.verb.present(subject.person)
-    first = _join("Wenn", subject.german, _words(subject, phrase), finite)
     second, translation = rng.choice(
         (("bin ich glücklich", "I'm happy"), ("komme ich mit", "I'll come along"),
          ("bleibe ich zu Hause", "I'll stay home"),
@@ -346,7 +345,8 @@ def if_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Rand
     )  # fmt: skip
     conjunction = "When" if translation == "I'm happy" else "If"
     return _sentence(
-        f"{first}, {second}", f"{conjunction} {subject.english} {_present_english(subject, phrase)}, {translation}"
+        f"Wenn {_subordinate(subject, phrase)}, {second}",
+        f"{conjunction} {subject.english} {_present_english(subject, phrase)}, {translation}",
     )
 
 
@@ -366,15 +366,13 @@ def whether_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random
 
 
 def infinitive(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
-    start, translation = rng.choice(
-        (("haben keine Lust,", "don't feel like"), ("haben vergessen,", "forgot"),
-         ("haben keine Zeit,", "don't have time"),
-         ("versuchen,", "are trying"), ("haben vor,", "are planning"), ("haben beschlossen,", "decided"))
+    verb, after, translation = rng.choice(
+        (("haben", " keine Lust,", "don't feel like"), ("haben", " vergessen,", "forgot"),
+         ("haben", " keine Zeit,", "don't have time"), ("versuchen", ",", "are trying"),
+         ("haben", " vor,", "are planning"), ("haben", " beschlossen,", "decided"))
     )  # fmt: skip
-    first, _, beginning_rest = start.partition(" ")
-    verb = "haben" if first == "haben" else "versuchen"
-    finite = _conjugated(verb, subject) + ("," if first.endswith(",") else "")
-    source = _join(subject.german, finite, beginning_rest, _words(subject, phrase), phrase.verb.infinitive(zu=True))
+    start = f"{subject.german} {_conjugated(verb, subject)}{after}"
+    source = _join(start, _words(subject, phrase), phrase.verb.infinitive(zu=True))
     text = _english(subject, phrase)
     if translation.startswith("are"):
         translation = _be(subject) + translation[3:]
@@ -394,7 +392,7 @@ def preterite(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Rand
     if subject.person in (1, 4):
         return None
     adverb, translation = rng.choice((("dann", "Then"), ("früher", ""), ("im Urlaub", "On vacation")))
-    source = _join(adverb, phrase.verb.preterite(subject.person), _inverted(subject, phrase, ""), phrase.verb.prefix)
+    source = _join(adverb, phrase.verb.preterite(subject.person), _inverted(subject, phrase), phrase.verb.prefix)
     text = _english(subject, phrase)
     if not translation:
         return _sentence(source, f"{subject.english} used to {text}")
@@ -402,20 +400,18 @@ def preterite(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Rand
 
 
 def before_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
-    finite = phrase.verb.prefix + phrase.verb.present(subject.person)
     eat = _conjugated("essen", subject)
     verb = "eats" if subject.english_person == 2 else "eat"
     return _sentence(
-        f"Bevor {_join(subject.german, _words(subject, phrase), finite)}, {eat} {subject.pronoun} etwas",
+        f"Bevor {_subordinate(subject, phrase)}, {eat} {subject.pronoun} etwas",
         f"Before {subject.english} {_present_english(subject, phrase)}, {subject.english_pronoun} {verb} something",
     )
 
 
 def while_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
-    finite = phrase.verb.prefix + phrase.verb.present(subject.person)
     main, translation = rng.choice((("schläft das Baby", "the baby is sleeping"), ("regnet es", "it's raining")))
     return _sentence(
-        f"Während {_join(subject.german, _words(subject, phrase), finite)}, {main}",
+        f"Während {_subordinate(subject, phrase)}, {main}",
         f"While {subject.english} {_be(subject)} {english.progressive(_english(subject, phrase))}, {translation}",
     )
 
