@@ -122,10 +122,7 @@ def describe_splitting(tokenizer: Tokenizer) -> str:
                 "WordPiece: from the beginning of a word, the longest piece in the vocabulary is taken, then the "
                 "longest that continues it, and so on; nothing is merged step by step."
             )
-    if all(len(tokenizer.piece(id).lstrip(SPACE)) <= 1 for id in _ordinary_ids(tokenizer)):
+    ordinary_ids = set(range(tokenizer.vocab_size)).difference(tokenizer.special_ids)
+    if all(len(tokenizer.piece(id).lstrip(SPACE)) <= 1 for id in ordinary_ids):
         return "Each character is a token; one that is not in the vocabulary is unknown."
     return "Each word is a token and is never cut; a word that is not in the vocabulary is unknown."
-
-
-def _ordinary_ids(tokenizer: Tokenizer) -> list[int]:
-    return [id for id in range(tokenizer.vocab_size) if id not in tokenizer.special_ids]

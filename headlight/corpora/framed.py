@@ -99,7 +99,8 @@ def _draw(
     """Return a value for a slot other than an amount, spelled for both sides, different from those of other slots."""
     while True:
         if kind in _NAME_KINDS:
-            names = {"f": words.female, "m": words.male, "s": words.surnames}.get(kind) or _any_names(words, rng)
+            by_kind = {"f": words.female, "m": words.male, "s": words.surnames}
+            names = by_kind[kind] if kind in by_kind else rng.choice(list(by_kind.values()))
             value = (rng.choice(names),) * 2
         elif kind in ("c", "day", "month"):
             value = rng.choice({"c": words.cities, "day": words.weekdays, "month": words.months}[kind])
@@ -112,10 +113,6 @@ def _draw(
             value = (str(words.draw_number(rng, low, high)),) * 2
         if value not in values.values() and all(map(_is_certain, (name, name), frame, value, words.languages)):
             return value
-
-
-def _any_names(words: SlotWords, rng: random.Random) -> tuple[str, ...]:
-    return rng.choice((words.female, words.male, words.surnames))
 
 
 def _is_certain(name: str, text: str, value: str, language: str) -> bool:

@@ -38,17 +38,14 @@ def known_pairs(corpus: Corpus) -> Iterator[KnownPair]:
     if isinstance(corpus, GoldCorpus):
         for gold in corpus.gold():
             source_words = tuple(split_words(gold.source))
-            nouns = _nouns(source_words, antecedents(corpus.grammar)) if gold.pronouns else ()
-            truth = Truth(source_words, tuple(split_words(gold.target)), gold.links, gold.pronouns, nouns=nouns)
+            nouns = antecedents(corpus.grammar) if gold.pronouns else frozenset()
+            noun_indices = tuple(index for index, word in enumerate(source_words) if word.casefold() in nouns)
+            truth = Truth(source_words, tuple(split_words(gold.target)), gold.links, gold.pronouns, nouns=noun_indices)
             yield KnownPair(gold.source, gold.target, truth)
         return
     task = corpus.task if isinstance(corpus, Generated) else ""
     for _, source, target, _ in corpus:
         yield KnownPair(source, target, _align_letters(task, source, target) if task in _LETTERS else None)
-
-
-def _nouns(source: tuple[str, ...], among: frozenset[str]) -> tuple[int, ...]:
-    return tuple(index for index, word in enumerate(source) if word.casefold() in among)
 
 
 # By task: the index of the source letter for the index of a target letter and the length of the word.

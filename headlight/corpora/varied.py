@@ -17,10 +17,6 @@ def no_capital(text: str) -> str:
     return text[:1].lower() + text[1:] if first[1:].islower() else text
 
 
-def small_letters(text: str) -> str:
-    return text.lower()
-
-
 def without_end(text: str) -> str:
     """Remove the punctuation at the end, and the space before it."""
     return text.rstrip().rstrip(SENTENCE_ENDS).rstrip() or text
@@ -49,7 +45,7 @@ def straight_quotes(text: str) -> str:
 
 CHANGES: tuple[Callable[[str], str], ...] = (
     no_capital,
-    small_letters,
+    str.lower,
     without_end,
     no_apostrophe,
     curly_quotes,

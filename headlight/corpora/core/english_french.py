@@ -212,11 +212,8 @@ def spell(text: str) -> str:
 
 
 def _contract(match: re.Match[str]) -> str:
-    return _match_case(_CONTRACTED_FORMS[f"{match[1]} {match[2]}".lower()], match[1])
-
-
-def _match_case(text: str, model: str) -> str:
-    return _capitalized(text) if model[0].isupper() else text
+    form = _CONTRACTED_FORMS[match[0].replace("§", "").lower()]
+    return _capitalized(form) if match[0][0].isupper() else form
 
 
 def _spelled(pair: Pair) -> Pair:

@@ -36,11 +36,6 @@ class GermanNoun(NamedTuple):
         return self.singular
 
 
-def read_determiner(word: str) -> tuple[str, int]:
-    """Return the base form and the case of a determiner in its masculine form: "meinem" is ("mein", 2)."""
-    return _DETERMINERS[word]
-
-
 def decline(determiner: str, adjectives: list[str], noun: GermanNoun, case: int, plural: bool) -> str:
     """Return determiner (base form, may be empty), adjectives and noun in agreement."""
     gender = "p" if plural else noun.gender
@@ -70,7 +65,8 @@ def _pick(table: dict[str, str], gender: str, case: int) -> str:
     return table[gender].split()[case].strip("-")
 
 
-_DETERMINERS = {
+# The base form and the case of each masculine form of a determiner: "meinem" is ("mein", 2).
+DETERMINERS = {
     _decline_determiner(determiner, "m", case): (determiner, case)
     for determiner in ("der", *_DER_WORDS, *_EIN_WORDS)
     for case in range(4)

@@ -59,7 +59,7 @@ def _german(slot: str, chosen: dict[str, GermanEntry]) -> str:
     if len(words) == 1:
         return _with_article(entry, form) if form or entry.article else entry.german
     cases = {"nom": 0, "acc": 1, "dat": 2, "gen": 3}
-    determiner, case = ("", cases[words[0]]) if words[0] in cases else german.read_determiner(words[0].lower())
+    determiner, case = ("", cases[words[0]]) if words[0] in cases else german.DETERMINERS[words[0].lower()]
     adjectives = [chosen[word].german for word in words[1:-1]]
     if entry.noun is None:
         raise ValueError(f"[{slot}] needs a noun, and {entry.german!r} is not one.")

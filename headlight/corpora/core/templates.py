@@ -8,6 +8,7 @@ the same name chooses the alternative with the same number, on both sides. A gro
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -24,10 +25,7 @@ class Template(NamedTuple):
 
     def n_choices(self) -> int:
         """Return the number of ways to choose the alternatives."""
-        total = 1
-        for size in self.sizes.values():
-            total *= size
-        return total
+        return math.prod(self.sizes.values())
 
     def fill(self, number: int) -> tuple[str, str]:
         """Return the pair of choice `number`, which is below `n_choices()`."""
@@ -55,16 +53,10 @@ def spread(template: Template, max_pairs: int) -> Iterator[tuple[str, str]]:
     if count <= max_pairs:
         numbers: Sequence[int] = range(count)
     else:
-        step = next(step for step in itertools.count(count * 5 // 8) if _coprime(step, count))
+        step = next(step for step in itertools.count(count * 5 // 8) if math.gcd(step, count) == 1)
         numbers = [step * index % count for index in range(max_pairs)]
     for number in numbers:
         yield template.fill(number)
-
-
-def _coprime(first: int, second: int) -> bool:
-    while second:
-        first, second = second, first % second
-    return first == 1
 
 
 def _parse_side(side: str, sizes: dict[str, int], line: str) -> tuple[str | tuple[str, list[str]], ...]:
