@@ -161,9 +161,8 @@ def _open_mixture(parts: list[tuple[str, float]], folder: str | Path | None, see
     train = Mixture([(corpora[0], times) for corpora, (_, times) in zip(opened, parts, strict=True)])
 
     def mixed(split: int) -> Corpus | None:
-        weighted = [(corpora[split], 1.0) for corpora in opened]
-        having = [(corpus, times) for corpus, times in weighted if corpus is not None]
-        return Mixture(having) if having else None
+        having = [corpus for corpora in opened if (corpus := corpora[split]) is not None]
+        return Mixture([(corpus, 1.0) for corpus in having]) if having else None
 
     return Splits(train, mixed(1), mixed(2))
 

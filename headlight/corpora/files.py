@@ -119,19 +119,14 @@ class TableCorpus(Corpus):
         self.path, self.source, self.target = path, source, target
 
     def rows(self) -> Iterator[Pair | Rejected]:
-        reader = _table(self.path)
-        header: list[str] = next(reader, []) if isinstance(self.source, str) or isinstance(self.target, str) else []
+        rows = _rows(self.path)
+        named = isinstance(self.source, str) or isinstance(self.target, str)
+        header = _header(rows) if named else []
         source, target = self._column(self.source, header), self._column(self.target, header)
-        while True:
-            line = reader.line_num + 1  # where the row begins; a quoted cell may go over several lines
-            try:
-                row = next(reader)
-            except StopIteration:
-                return
-            except csv.Error:
+        for line, row in rows:
+            if row is None:
                 yield Rejected(line, "bad row")
-                continue
-            if max(source, target) < len(row):
+            elif max(source, target) < len(row):
                 yield Pair(line, row[source], row[target])
             else:
                 yield Rejected(line, "missing column" if row else "empty line")
@@ -142,25 +137,18 @@ class TableCorpus(Corpus):
         `column` is a name in the first row, or its number from 0 where source and target are numbers. Raises ValueError
         where there is no such column.
         """
-        reader, named = _table(self.path), int(column) if column.isdecimal() else column
+        rows, named = _rows(self.path), int(column) if column.isdecimal() else column
         numbered = isinstance(self.source, int) and isinstance(self.target, int)
         if numbered and isinstance(named, str):
             raise ValueError(
                 f"The first line of {short(self.path)} is read as a pair, so its columns have no names; name those of "
                 f"the source and the target as well: {short(self.path)}:SOURCE:TARGET."
             )
-        index = named if numbered and isinstance(named, int) else self._column(column, next(reader, []))
+        index = named if numbered and isinstance(named, int) else self._column(column, _header(rows))
         widest = 0
-        while True:
-            line = reader.line_num + 1
-            try:
-                row = next(reader)
-            except StopIteration:
-                break
-            except csv.Error:
-                continue
-            widest = max(widest, len(row))
-            if index < len(row):
+        for line, row in rows:
+            widest = max(widest, len(row or ()))
+            if row and index < len(row):
                 yield line, _decodable(row[index])
         if numbered and index >= widest:
             raise ValueError(f"{short(self.path)} has no column {index}; it has {widest}, counted from 0.")
@@ -180,6 +168,24 @@ def _table(path: str | Path) -> Any:
     if str(path).endswith((".tsv", ".tsv.gz")):
         return csv.reader(texts, delimiter="\t", quoting=csv.QUOTE_NONE)
     return csv.reader(texts)
+
+
+def _rows(path: str | Path) -> Iterator[tuple[int, list[str] | None]]:
+    """Yield each row of a table with the line where it begins; None for one that the csv module cannot read."""
+    reader = _table(path)
+    while True:
+        line = reader.line_num + 1  # a quoted cell may go over several lines
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error:
+            row = None
+        yield line, row
+
+
+def _header(rows: Iterator[tuple[int, list[str] | None]]) -> list[str]:
+    return next(rows, (1, None))[1] or []
 
 
 def columns(path: str | Path) -> list[str]:

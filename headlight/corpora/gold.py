@@ -186,7 +186,6 @@ def split_of(pair: GoldPair) -> str:
     return split_of_target(pair.target)
 
 
-@lru_cache(maxsize=100_000)
 def is_held_out(combination: str) -> bool:
     """Return whether a combination is held out: 3 % are."""
     return text_hash(combination) % 100 < 3
