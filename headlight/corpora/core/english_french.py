@@ -20,12 +20,11 @@ from headlight.corpora.grammars.english_french import french
 
 _NOUN = re.compile(r"(.+?) (mp|fp|m|f|-)(?:, ?(.+))?")
 
-_VOWEL = r"(?=[aàâeéèêëiîïoôuùûœh])"
-_ELISION = re.compile(rf"(?<![\w'-])(je|me|te|se|le|la|de|ne|que|jusque|lorsque|puisque) {_VOWEL}", re.IGNORECASE)
+_ELISION = re.compile(
+    rf"(?<![\w'-])(je|me|te|se|le|la|de|ne|que|jusque|lorsque|puisque) (?=[{french.VOWELS}])", re.IGNORECASE
+)
 # A determiner from a slot is marked with "§", so that only it is contracted, and not the pronoun in "de le voir".
-_CONTRACTION = re.compile(r"\b(à|de) §(le(?= [^aàâeéèêëiîïoôuùûœhAÀÂEÉÈÊËIÎÏOÔUÙÛŒH])|les)\b", re.IGNORECASE)
-_CONTRACTED_FORMS = {"à le": "au", "à les": "aux", "de le": "du", "de les": "des"}
-_DETERMINERS = frozenset(("le", "un", "mon", "ton", "son", "notre", "votre", "leur", "ce", "quel", "tout"))
+_CONTRACTION = re.compile(rf"\b(à|de) §(le(?= [^{french.VOWELS}])|les)\b", re.IGNORECASE)
 
 
 class FrenchEntry(NamedTuple):
@@ -125,7 +124,7 @@ def _determined(
             words.append("de")
         elif word == "nouveau":
             words.append(_agreeing_text("nouveau nouvelle nouvel", form, phrase))
-        elif word in _DETERMINERS:
+        elif word in french.DETERMINERS:
             words.append("§" * (word == "le") + french.determiner(word, form.is_feminine, form.is_plural, phrase))
         else:
             words.append(word)
@@ -212,7 +211,7 @@ def spell(text: str) -> str:
 
 
 def _contract(match: re.Match[str]) -> str:
-    form = _CONTRACTED_FORMS[match[0].replace("§", "").lower()]
+    form = french.CONTRACTIONS[match[0].replace("§", "").lower()]
     return _capitalized(form) if match[0][0].isupper() else form
 
 

@@ -106,13 +106,16 @@ class Conjugation:
 ETRE, AVOIR = Conjugation("être"), Conjugation("avoir")
 
 
+VOWELS = "aàâeéèêëiîïoôuùûœh"  # with the h that is silent
+
+
 def begins_with_vowel(word: str) -> bool:
     """Return whether a word makes the word before it elide: it starts with a vowel, or an h without an asterisk."""
-    return word[0].lower() in "aàâeéèêëiîïoôuùûœh"
+    return word[0].lower() in VOWELS
 
 
 # Masculine, feminine, and plural, which some have for each gender.
-_DETERMINERS = {
+DETERMINERS = {
     "le": ("le", "la", "les"), "un": ("un", "une", "des"), "ce": ("ce", "cette", "ces"), "mon": ("mon", "ma", "mes"),
     "ton": ("ton", "ta", "tes"), "son": ("son", "sa", "ses"), "notre": ("notre", "notre", "nos"),
     "votre": ("votre", "votre", "vos"), "leur": ("leur", "leur", "leurs"), "quel": ("quel", "quelle", "quels quelles"),
@@ -123,7 +126,7 @@ _FORMS_BEFORE_VOWEL = {"ma": "mon", "ta": "ton", "sa": "son", "ce": "cet"}
 
 def determiner(base: str, is_feminine: bool, is_plural: bool, following: str) -> str:
     """Return the form of "le", "mon" and their like before a word; another text, such as "deux", as it is."""
-    masculine, feminine, plurals = _DETERMINERS.get(base, (base, base, base))
+    masculine, feminine, plurals = DETERMINERS.get(base, (base, base, base))
     if is_plural:
         return plurals.split()[-1 if is_feminine else 0]
     form = feminine if is_feminine else masculine
@@ -131,7 +134,7 @@ def determiner(base: str, is_feminine: bool, is_plural: bool, following: str) ->
 
 
 _ELIDING_WORDS = {"le", "la", "de", "ne", "que", "je", "me"}
-_CONTRACTIONS = {("de", "le"): "du", ("de", "les"): "des", ("à", "le"): "au", ("à", "les"): "aux"}
+CONTRACTIONS = {"de le": "du", "de les": "des", "à le": "au", "à les": "aux"}
 
 
 def spell(sentence: Sequence[GoldWord]) -> list[GoldWord]:
@@ -143,7 +146,7 @@ def spell(sentence: Sequence[GoldWord]) -> list[GoldWord]:
     spelled: list[GoldWord] = []
     for word in sentence:
         before = spelled[-1] if spelled else None
-        if before is not None and (contracted := _CONTRACTIONS.get((before.text, word.text))):
+        if before is not None and (contracted := CONTRACTIONS.get(f"{before.text} {word.text}")):
             before.text, before.of = contracted, before.of + word.of
         else:
             word.text = word.text.removeprefix("*")
