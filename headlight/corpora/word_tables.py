@@ -38,6 +38,14 @@ def read_table(path: Path, parse: Callable[[dict[str, str]], T]) -> tuple[T, ...
     return tuple(parsed)
 
 
+def read_lists(path: Path, parse: Callable[[dict[str, str]], T]) -> dict[str, list[T]]:
+    """Return the parsed rows of a table by what they have in the column "list"."""
+    lists: dict[str, list[T]] = {}
+    for name, entry in read_table(path, lambda row: (row["list"], parse(row))):
+        lists.setdefault(name, []).append(entry)
+    return lists
+
+
 def one_of(cell: str, *options: Text) -> Text:
     """Return the option that a cell names. Raises ValueError where it names none."""
     for option in options:

@@ -11,7 +11,7 @@ from typing import NamedTuple, get_args
 
 from headlight.corpora import english
 from headlight.corpora.grammars.english_french.french import PERSONS, Conjugation, FiniteTense
-from headlight.corpora.word_tables import one_of, read_table
+from headlight.corpora.word_tables import one_of, read_lists, read_table
 
 Pair = tuple[str, str]
 
@@ -176,9 +176,7 @@ Scheme = tuple[ClauseTemplate, ...]  # the alternatives of a clause
 _TEMPLATES = read_table(_FOLDER / "clauses.tsv", _clause_template)
 SCHEMES: tuple[Scheme, ...] = tuple(tuple(rows) for _, rows in groupby(_TEMPLATES, lambda template: template.name))
 _LET_US = tuple(template for template in _TEMPLATES if template.name == "let_us")
-_TIMES: dict[str, list[Pair]] = {}
-for _row in read_table(_FOLDER / "times.tsv", dict):
-    _TIMES.setdefault(_row["list"], []).append((_row.get("english", ""), _row.get("french", "")))
+_TIMES = read_lists(_FOLDER / "times.tsv", lambda row: (row.get("english", ""), row.get("french", "")))
 
 
 @dataclass

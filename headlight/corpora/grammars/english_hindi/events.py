@@ -22,11 +22,9 @@ from headlight.corpora.grammars.english_hindi.clauses import (
     hindi_verb,
 )
 from headlight.corpora.grammars.english_hindi.lexicon import (
-    AT_HOME,
     FREQUENCIES,
-    HOME,
+    PHRASES,
     TIMES,
-    VEHICLES,
     VERBS,
     HindiVerb,
 )
@@ -160,7 +158,7 @@ def _time(scene: Scene, clause: Clause, tense: Tense, mood: Mood, opening: bool)
         word = GoldWord(often)
         clause.frequency = BilingualText([word], [GoldWord(FREQUENCIES[often], (word,))])
         return []
-    when = fixed(scene.choose(scene.choose(TIMES[tense])))
+    when = fixed(scene.choose(PHRASES[scene.choose(TIMES[tense])]))
     if opening and tense in ("past", "future", "past progressive") and scene.chance(0.3):
         clause.opening = when
         return []
@@ -182,21 +180,21 @@ def _phrases(scene: Scene, verb: HindiVerb, doer: HindiPhrase) -> list[Bilingual
     if "with" in takes and scene.chance(0.2):
         phrases.append(with_preposition("with", "के साथ", somebody(scene, "kin honoured", doer, plain=True)))
     elif "by" in takes and len(phrases) < 2 and not from_somewhere and scene.chance(0.25):
-        phrases.append(fixed(scene.choose(VEHICLES)))
+        phrases.append(fixed(scene.choose(PHRASES["vehicle"])))
     if "for" in takes and scene.chance(0.25):
         phrases.append(with_preposition("for", "के लिए", somebody(scene, "kin honoured", doer, plain=True)))
     elif "in" in takes and scene.chance(0.4):
         phrases.append(with_preposition("in", "में", city(scene)))
     elif places and scene.chance(1 if verb.base in ("live", "sit", "walk") else 0.35):
         at_home = "house" in places and verb.base != "live" and scene.chance(0.3)
-        phrases.append(fixed(AT_HOME) if at_home else place(scene, " ".join(places), doer))
+        phrases.append(fixed(PHRASES["at home"][0]) if at_home else place(scene, " ".join(places), doer))
     return phrases
 
 
 def _destination(scene: Scene, doer: HindiPhrase) -> BilingualText:
     chance = scene.rng.random()
     if chance < 0.15:
-        return fixed(HOME)
+        return fixed(PHRASES["home"][0])
     names = "school market temple village office hospital station library shop"
     return with_preposition(
         "to", "", city(scene) if chance < 0.4 else thing(scene, names, doer, True, 0, 0.2, bare=False)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from headlight.corpora import english
 from headlight.corpora.grammars.hindi import BE, Gender, Stem, noun_form
-from headlight.corpora.word_tables import one_of, read_table
+from headlight.corpora.word_tables import one_of, read_lists, read_table
 
 _FOLDER = Path(__file__).parent
 
@@ -69,16 +69,8 @@ def nouns(kinds: str) -> tuple[HindiNoun, ...]:
     return tuple(noun for noun in NOUNS if noun.is_any(kinds))
 
 
-class ProperNoun(NamedTuple):
-    english: str
-    hindi: str
-    kind: str
-
-
-_PROPER_NOUNS = read_table(_FOLDER / "names.tsv", lambda row: ProperNoun(**row))
-MEN_NAMES, WOMEN_NAMES, CITIES = (
-    {name.english: name.hindi for name in _PROPER_NOUNS if name.kind == kind} for kind in ("man", "woman", "city")
-)
+_NAMES = read_lists(_FOLDER / "names.tsv", lambda row: (row["english"], row["hindi"]))
+MEN_NAMES, WOMEN_NAMES, CITIES = (dict(_NAMES[kind]) for kind in ("man", "woman", "city"))
 NUMBERS = {
     "two": "दो", "three": "तीन", "four": "चार", "five": "पाँच", "six": "छह", "seven": "सात", "eight": "आठ", "nine": "नौ",
     "ten": "दस",
@@ -220,62 +212,25 @@ class Fixed(NamedTuple):
     links: str
 
 
-HOME, AT_HOME = Fixed("home", "घर", "0-0"), Fixed("at home", "घर पर", "0-1 1-0")
-VEHICLES = (
-    Fixed("by train", "ट्रेन से", "0-1 1-0"), Fixed("by bus", "बस से", "0-1 1-0"), Fixed("by car", "कार से", "0-1 1-0"),
-)  # fmt: skip
-
-_DAYS = tuple(
-    Fixed(f"on {english}", f"{hindi} को", "0-1 1-0")
-    for english, hindi in zip(
-        ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
-        ["सोमवार", "मंगलवार", "बुधवार", "गुरुवार", "शुक्रवार", "शनिवार", "रविवार"],
-        strict=True,
-    )
-)
-_MONTHS = tuple(
-    Fixed(f"in {english}", f"{hindi} में", "0-1 1-0")
-    for english, hindi in zip(
-        ("January", "March", "April", "May", "June", "July", "August", "December"),
-        ["जनवरी", "मार्च", "अप्रैल", "मई", "जून", "जुलाई", "अगस्त", "दिसंबर"],
-        strict=True,
-    )
-)
-_HOURS = (
-    Fixed("in the morning", "सुबह", "0-0 2-0"),
-    Fixed("in the afternoon", "दोपहर को", "0-1 2-0"),
-    Fixed("in the evening", "शाम को", "0-1 2-0"),
-    Fixed("at night", "रात को", "0-1 1-0"),
-)
-_HABIT_TIMES = tuple(
-    Fixed(f"every {english}", f"हर {hindi}", "0-0 1-1")
-    for english, hindi in {"day": "दिन", "week": "हफ़्ते", "month": "महीने", "year": "साल"}.items()
-)
-_YESTERDAY, _TODAY = Fixed("yesterday", "कल", "0-0"), Fixed("today", "आज", "0-0")
-_TOMORROW, _NOW = Fixed("tomorrow", "कल", "0-0"), Fixed("now", "अभी", "0-0")
-_TIMES_AGO = tuple(
+PHRASES = read_lists(_FOLDER / "phrases.tsv", lambda row: Fixed(row["english"], row["hindi"], row["links"]))
+PHRASES["ago"] = [
     Fixed(f"{number} {english} ago", f"{NUMBERS[number]} {hindi} पहले", "0-0 1-1 2-2")
     for number in NUMBERS
     for english, hindi in {"days": "दिन", "weeks": "हफ़्ते", "months": "महीने", "years": "साल"}.items()
-)
-_PERIODS = {"week": "हफ़्ते", "month": "महीने", "year": "साल"}
-_LAST_PERIODS, _NEXT_PERIODS = (
-    tuple(Fixed(f"{english} {period}", f"{hindi} {_PERIODS[period]}", "0-0 1-1") for period in _PERIODS)
-    for english, hindi in (("last", "पिछले"), ("next", "अगले"))
-)
-# For each tense, the sets of times that go with it.
-TIMES: dict[str, tuple[tuple[Fixed, ...], ...]] = {
-    "present": (_HABIT_TIMES[:1], _HABIT_TIMES, _HOURS),
-    "past habit": (_HABIT_TIMES[:1], _HABIT_TIMES, _HOURS),
-    "progressive": ((_NOW,),),
-    "past progressive": ((_YESTERDAY,), _HOURS),
-    "past": ((_YESTERDAY,), (_TODAY,), _LAST_PERIODS, _TIMES_AGO, _DAYS, _MONTHS, _HOURS),
-    "perfect": ((_TODAY,),),
-    "future": ((_TOMORROW,), (_TODAY,), _NEXT_PERIODS, _DAYS, _MONTHS, _HOURS),
-    "can": ((_TODAY,), (_TOMORROW,)),
-    "should": ((_TODAY,), (_TOMORROW,), _DAYS),
-    "want": ((_TODAY,), (_TOMORROW,)),
-    "have to": ((_TODAY,), (_TOMORROW,), _DAYS),
+]
+# For each tense, the lists of times that go with it.
+TIMES = {
+    "present": ("every day", "every", "hour"),
+    "past habit": ("every day", "every", "hour"),
+    "progressive": ("now",),
+    "past progressive": ("yesterday", "hour"),
+    "past": ("yesterday", "today", "last", "ago", "day", "month", "hour"),
+    "perfect": ("today",),
+    "future": ("tomorrow", "today", "next", "day", "month", "hour"),
+    "can": ("today", "tomorrow"),
+    "should": ("today", "tomorrow", "day"),
+    "want": ("today", "tomorrow"),
+    "have to": ("today", "tomorrow", "day"),
 }
 FREQUENCIES = {"always": "हमेशा", "often": "अक्सर", "never": "कभी"}
 
