@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from headlight.corpora import english
 from headlight.corpora.core.german import GermanVerb, split_verb
-from headlight.corpora.word_tables import read_table
+from headlight.corpora.word_tables import read_lists, read_table
 
 _POSSESSIVE_SLOT = re.compile(r"@(\w*)")
 _REFLEXIVE_ACCUSATIVE = ("mich", "dich", "sich", "uns", "euch", "sich")
@@ -45,7 +45,8 @@ def _subject(row: dict[str, str]) -> GermanSubject:
     return GermanSubject(row["german"], person, row["english"], english_person, *possessives, *pronouns)
 
 
-SUBJECTS = read_table(Path(__file__).parent / "de-en" / "subjects.tsv", _subject)
+_FOLDER = Path(__file__).parent / "de-en"
+SUBJECTS = read_table(_FOLDER / "subjects.tsv", _subject)
 _DU, _IHR, _SIE = SUBJECTS[1], SUBJECTS[5], SUBJECTS[6]
 
 
@@ -83,17 +84,20 @@ def _sentence(source: str, target: str, end: str = ".") -> Pair:
     return source[:1].upper() + source[1:] + end, target[:1].upper() + target[1:] + end
 
 
+def _agreeing(subject: GermanSubject, verb: str) -> str:
+    return english.third_person(verb) if subject.english_person == 2 else verb
+
+
 def _present_english(subject: GermanSubject, phrase: GermanVerbPhrase) -> str:
-    text = _english(subject, phrase)
-    return english.third_person(text) if subject.english_person == 2 else text
+    return _agreeing(subject, _english(subject, phrase))
 
 
-def _be(subject: GermanSubject, past: bool = False) -> str:
-    return (("was", "were", "was") if past else ("am", "are", "is"))[subject.english_person]
+def _be(subject: GermanSubject) -> str:
+    return ("am", "are", "is")[subject.english_person]
 
 
 def _do(subject: GermanSubject) -> str:
-    return "does" if subject.english_person == 2 else "do"
+    return _agreeing(subject, "do")
 
 
 def _includes_speaker(subject: GermanSubject) -> bool:
@@ -103,10 +107,6 @@ def _includes_speaker(subject: GermanSubject) -> bool:
 
 def _is_third_person(subject: GermanSubject) -> bool:
     return subject.english_person == 2 or subject.english_possessive == "their"
-
-
-def _have(subject: GermanSubject) -> str:
-    return "has" if subject.english_person == 2 else "have"
 
 
 def _main(subject: GermanSubject, phrase: GermanVerbPhrase, adverb: str = "", negated: bool = False) -> str:
@@ -141,21 +141,7 @@ def _conjugated(verb: str, subject: GermanSubject) -> str:
     return GermanVerb("", verb).present(subject.person)
 
 
-# Adverbs with their place in English: "before" the verb or at the "end".
-_HABIT_ADVERBS = (
-    ("oft", "often", "before"), ("immer", "always", "before"), ("manchmal", "sometimes", "before"),
-    ("nie", "never", "before"), ("selten", "rarely", "before"), ("meistens", "usually", "before"),
-    ("jeden Tag", "every day", "end"), ("am Wochenende", "on weekends", "end"), ("jede Woche", "every week", "end"),
-)  # fmt: skip
-_PAST_TIMES = (
-    ("gestern", "yesterday"), ("gestern Abend", "last night"), ("letzte Woche", "last week"),
-    ("am Montag", "on Monday"), ("am Samstag", "on Saturday"), ("vor zwei Tagen", "two days ago"),
-    ("heute Morgen", "this morning"),
-)  # fmt: skip
-_FUTURE_TIMES = (
-    ("morgen", "tomorrow"), ("bald", "soon"), ("nächste Woche", "next week"), ("am Sonntag", "on Sunday"),
-    ("heute Abend", "tonight"), ("später", "later"),
-)  # fmt: skip
+_TIMES = read_lists(_FOLDER / "times.tsv", lambda row: (row["german"], row["english"], row.get("place", "")))
 _MODALS = (
     ("können", "can", "can't"), ("müssen", "have to", "don't have to"), ("wollen", "want to", "don't want to"),
     ("dürfen", "be allowed to", "not be allowed to"), ("sollen", "be supposed to", "not be supposed to"),
@@ -164,7 +150,7 @@ _MODALS = (
 
 
 def habit(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
-    adverb, translation, position = rng.choice(_HABIT_ADVERBS)
+    adverb, translation, position = rng.choice(_TIMES["habit"])
     source = _main(subject, phrase, adverb)
     verb = _present_english(subject, phrase)
     if position == "before":
@@ -183,7 +169,7 @@ def fronted(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random
 
 def question(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     adverb, translation, position = rng.choice(
-        [habit for habit in _HABIT_ADVERBS if habit[0] not in ("nie", "selten", "manchmal")]
+        [habit for habit in _TIMES["habit"] if habit[0] not in ("nie", "selten", "manchmal")]
     )
     source = _inverted_main("", subject, phrase, adverb)
     text = _english(subject, phrase)
@@ -207,23 +193,25 @@ def negative(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Rando
 
 
 def perfect(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
-    adverb, translation = rng.choice(_PAST_TIMES)
+    adverb, translation, _ = rng.choice(_TIMES["past"])
     source = _perfect(subject.german, subject, phrase, _words(subject, phrase, adverb))
     return _sentence(source, f"{subject.english} {english.past_tense(_english(subject, phrase))} {translation}")
 
 
 def fronted_perfect(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
-    adverb, translation = rng.choice(_PAST_TIMES)
+    adverb, translation, _ = rng.choice(_TIMES["past"])
     source = _perfect(adverb, subject, phrase, _inverted(subject, phrase))
     return _sentence(source, f"{translation}, {subject.english} {english.past_tense(_english(subject, phrase))}")
 
 
 def perfect_question(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
-    adverb, translation = rng.choice((*_PAST_TIMES, ("schon", "already")))
+    adverb, translation, _ = rng.choice((*_TIMES["past"], ("schon", "already", "")))
     source = _perfect("", subject, phrase, _inverted(subject, phrase, adverb))
     text = _english(subject, phrase)
     if adverb == "schon":
-        return _sentence(source, f"{_have(subject)} {subject.english} already {english.participle(text)}", "?")
+        return _sentence(
+            source, f"{_agreeing(subject, 'have')} {subject.english} already {english.participle(text)}", "?"
+        )
     return _sentence(source, f"Did {subject.english} {text} {translation}", "?")
 
 
@@ -239,7 +227,7 @@ def negative_perfect(subject: GermanSubject, phrase: GermanVerbPhrase, rng: rand
 
 
 def future(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
-    adverb, translation = rng.choice(_FUTURE_TIMES)
+    adverb, translation, _ = rng.choice(_TIMES["future"])
     if rng.random() < 0.5:
         werden = _conjugated("werden", subject)
         source = _join(subject.german, werden, _words(subject, phrase, adverb), phrase.verb.infinitive())
@@ -314,7 +302,7 @@ def that_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Ra
          ("Es ist gut, dass", "It's good that"), ("Sie sagt, dass", "She says that"),
          ("Ich bin froh, dass", "I'm glad that"))
     )  # fmt: skip
-    adverb, adverb_translation, position = rng.choice(_HABIT_ADVERBS)
+    adverb, adverb_translation, position = rng.choice(_TIMES["habit"])
     source = f"{main} {_subordinate(subject, phrase, adverb)}"
     verb = _present_english(subject, phrase)
     ending = (adverb_translation, verb) if position == "before" else (verb, adverb_translation)
@@ -330,7 +318,7 @@ def because_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random
         translation = f"{subject.english} {_be(subject)} not coming today"
     must = _conjugated("müssen", subject)
     clause = _join(subject.pronoun, _words(subject, phrase), phrase.verb.infinitive(), must)
-    have_to = "has to" if subject.english_person == 2 else "have to"
+    have_to = _agreeing(subject, "have to")
     return _sentence(
         f"{main}, weil {clause}",
         f"{translation} because {subject.english_pronoun} {have_to} {_english(subject, phrase)}",
@@ -384,8 +372,7 @@ def infinitive(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Ran
 
 def like(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     source = _main(subject, phrase, "gern")
-    likes = "likes" if subject.english_person == 2 else "like"
-    return _sentence(source, f"{subject.english} {likes} to {_english(subject, phrase)}")
+    return _sentence(source, f"{subject.english} {_agreeing(subject, 'like')} to {_english(subject, phrase)}")
 
 
 def preterite(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair | None:
@@ -401,7 +388,7 @@ def preterite(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Rand
 
 def before_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
     eat = _conjugated("essen", subject)
-    verb = "eats" if subject.english_person == 2 else "eat"
+    verb = _agreeing(subject, "eat")
     return _sentence(
         f"Bevor {_subordinate(subject, phrase)}, {eat} {subject.pronoun} etwas",
         f"Before {subject.english} {_present_english(subject, phrase)}, {subject.english_pronoun} {verb} something",
