@@ -122,8 +122,6 @@ def _determined(
             words += ["des"] if form.is_plural else ["de", "§la" if form.is_feminine else "§le"]
         elif word == "un" and form.is_plural and adjective_first:
             words.append("de")
-        elif word == "nouveau":
-            words.append(_agreeing_text("nouveau nouvelle nouvel", form, phrase))
         elif word in french.DETERMINERS:
             words.append("§" * (word == "le") + french.determiner(word, form.is_feminine, form.is_plural, phrase))
         else:
@@ -139,13 +137,6 @@ def _before_vowel_adjective(chosen: dict[str, FrenchEntry], words: list[str], en
         if word in chosen and len(forms := chosen[word].french.lstrip("<").split()) == 3:
             phrase = phrase.replace(f"{forms[0]} ", f"{forms[2]} ", 1)
     return phrase
-
-
-def _agreeing_text(forms: str, form: _Form, following: str) -> str:
-    masculine, feminine, before_vowel = forms.split()
-    if form.is_plural:
-        return french.plural(feminine if form.is_feminine else masculine)
-    return feminine if form.is_feminine else before_vowel if french.begins_with_vowel(following) else masculine
 
 
 def _form(head: str, chosen: dict[str, FrenchEntry]) -> _Form:

@@ -119,9 +119,9 @@ DETERMINERS = {
     "le": ("le", "la", "les"), "un": ("un", "une", "des"), "ce": ("ce", "cette", "ces"), "mon": ("mon", "ma", "mes"),
     "ton": ("ton", "ta", "tes"), "son": ("son", "sa", "ses"), "notre": ("notre", "notre", "nos"),
     "votre": ("votre", "votre", "vos"), "leur": ("leur", "leur", "leurs"), "quel": ("quel", "quelle", "quels quelles"),
-    "tout": ("tout", "toute", "tous toutes"),
+    "tout": ("tout", "toute", "tous toutes"), "nouveau": ("nouveau", "nouvelle", "nouveaux nouvelles"),
 }  # fmt: skip
-_FORMS_BEFORE_VOWEL = {"ma": "mon", "ta": "ton", "sa": "son", "ce": "cet"}
+_FORMS_BEFORE_VOWEL = {"ma": "mon", "ta": "ton", "sa": "son", "ce": "cet", "nouveau": "nouvel"}
 
 
 def determiner(base: str, is_feminine: bool, is_plural: bool, following: str) -> str:
