@@ -7,7 +7,7 @@ from typing import TypeVar
 
 IRREGULAR = Path(__file__).parent / "irregular"  # the irregular words of each language
 T = TypeVar("T")
-Text = TypeVar("Text", bound=str)
+Option = TypeVar("Option", bound=str)
 
 
 def read_table(path: Path, parse: Callable[[dict[str, str]], T]) -> tuple[T, ...]:
@@ -46,7 +46,7 @@ def read_lists(path: Path, parse: Callable[[dict[str, str]], T]) -> dict[str, li
     return lists
 
 
-def one_of(cell: str, *options: Text) -> Text:
+def one_of(cell: str, *options: Option) -> Option:
     """Return the option that a cell names. Raises ValueError where it names none."""
     for option in options:
         if cell == option:

@@ -47,7 +47,8 @@ def _subject(row: dict[str, str]) -> GermanSubject:
 
 _FOLDER = Path(__file__).parent / "de-en"
 SUBJECTS = read_table(_FOLDER / "subjects.tsv", _subject)
-_DU, _IHR, _SIE = SUBJECTS[1], SUBJECTS[5], SUBJECTS[6]
+_BY_PRONOUN = {subject.german: subject for subject in reversed(SUBJECTS)}
+_DU, _WIR, _IHR, _SIE = (_BY_PRONOUN[pronoun] for pronoun in ("du", "wir", "ihr", "Sie"))
 
 
 def read_verb_phrase(line: str) -> GermanVerbPhrase:
@@ -288,12 +289,11 @@ def negative_imperative(subject: GermanSubject, phrase: GermanVerbPhrase, rng: r
 
 
 def suggestion(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
-    we = SUBJECTS[4]
     if rng.random() < 0.5 and not phrase.reflexive:
-        source = _join("Lass uns", _words(we, phrase), phrase.verb.infinitive())
-        return _sentence(source, f"Let's {_english(we, phrase)}", "!")
-    source = _join("Wollen wir", _words(we, phrase), phrase.verb.infinitive())
-    return _sentence(source, f"Shall we {_english(we, phrase)}", "?")
+        source = _join("Lass uns", _words(_WIR, phrase), phrase.verb.infinitive())
+        return _sentence(source, f"Let's {_english(_WIR, phrase)}", "!")
+    source = _join("Wollen wir", _words(_WIR, phrase), phrase.verb.infinitive())
+    return _sentence(source, f"Shall we {_english(_WIR, phrase)}", "?")
 
 
 def that_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
