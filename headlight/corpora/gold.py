@@ -95,6 +95,23 @@ class GoldWord:
     glued: bool = False  # no space before it
 
 
+class AlignedPhrase(NamedTuple):
+    """A phrase and its translation; `links` are "0-0 2-1": index of the source word, index of the target word."""
+
+    source: str
+    target: str
+    links: str
+
+    def words(self) -> tuple[list[GoldWord], list[GoldWord]]:
+        source = [GoldWord(text) for text in self.source.split()]
+        links = [[int(index) for index in link.split("-")] for link in self.links.split()]
+        target = [
+            GoldWord(text, tuple(source[source_index] for source_index, target_index in links if target_index == index))
+            for index, text in enumerate(self.target.split())
+        ]
+        return source, target
+
+
 def gold_pair(
     source: Sequence[GoldWord],
     target: Sequence[GoldWord],

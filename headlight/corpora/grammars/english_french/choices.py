@@ -12,11 +12,12 @@ from headlight.corpora.grammars.english_french.lexicon import (
     PLACES,
     QUALITIES,
     TIMES,
-    Aligned,
     FrenchNoun,
     FrenchVerb,
+    Place,
     Position,
     Quality,
+    Time,
 )
 from headlight.corpora.grammars.english_french.phrases import (
     NUMBERS,
@@ -135,32 +136,32 @@ def unmistakable(verb: FrenchVerb, tense: Tense) -> Tense:
 
 
 def timed(
-    rng: random.Random, text: Bilingual, tense: Tense, times: tuple[Aligned, ...] = TIMES, first: bool = True
+    rng: random.Random, text: Bilingual, tense: Tense, times: tuple[Time, ...] = TIMES, first: bool = True
 ) -> Bilingual:
     """Add a time at the end, at the beginning if it may come `first`, or none."""
     chance = rng.random()
     if chance > 0.3:
         return text
-    time = aligned(rng.choice([time for time in times if tense in time.tenses]))
+    time = aligned(rng.choice([time for time in times if tense in time.tenses]).phrase)
     return time + comma() + text if first and chance < 0.15 else text + time
 
 
 def adverb(rng: random.Random, negative: bool = False) -> Bilingual:
     """Choose an adverb; "sometimes" is not used in a negation."""
-    return aligned(rng.choice(ADVERBS[:2] if negative else ADVERBS))
+    return word_for_word(*rng.choice(ADVERBS[:2] if negative else ADVERBS))
 
 
 def place(rng: random.Random) -> Bilingual:
     """Choose a place: "in the garden", "near the church", "in Paris"."""
     if rng.random() < 0.15:
         return word_for_word("in", "à") + word_for_word(*rng.choice(CITIES))
-    return at(rng, *rng.choice(PLACES))
+    return at(rng, rng.choice(PLACES))
 
 
-def at(rng: random.Random, preposition: Aligned, kinds: str) -> Bilingual:
-    if preposition.english == ("at",):  # "au musée", but "dans ce musée"
-        return aligned(preposition) + noun_phrase(rng.choice(nouns(kinds)))
-    return aligned(preposition) + known(rng, kinds, plurals=0)
+def at(rng: random.Random, place: Place) -> Bilingual:
+    if place.preposition.source == "at":  # "au musée", but "dans ce musée"
+        return aligned(place.preposition) + noun_phrase(rng.choice(nouns(place.kinds)))
+    return aligned(place.preposition) + known(rng, place.kinds, plurals=0)
 
 
 def destination(rng: random.Random) -> Bilingual:

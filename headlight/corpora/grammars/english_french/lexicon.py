@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from headlight.corpora import english
+from headlight.corpora.gold import AlignedPhrase
 from headlight.corpora.grammars.english_french import french
 from headlight.corpora.grammars.english_french.french import Conjugation, Gender
 from headlight.corpora.word_tables import one_of, read_table
@@ -145,13 +146,17 @@ class VerbFrame(NamedTuple):
     negative: bool
 
 
+def _reasons(cell: str) -> tuple[str, ...]:
+    return tuple(QUALITIES[name].english for name in cell.split(", ") if name)
+
+
 def _frame(row: dict[str, str]) -> VerbFrame:
     return VerbFrame(
         VERBS[row["verb"]],
         row["subject"],
         row.get("object", ""),
-        tuple(row["subject_reasons"].split(", ")),
-        tuple(row.get("object_reasons", "").split(", ")),
+        _reasons(row["subject_reasons"]),
+        _reasons(row.get("object_reasons", "")),
         negative=row.get("negative") != "no",
     )
 
@@ -184,45 +189,36 @@ NAMES: tuple[tuple[str, Gender], ...] = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Aligned:
-    """Aligned words: each French word has the index of the English word that it translates."""
-
-    english: tuple[str, ...]
-    french: tuple[tuple[str, tuple[int, ...]], ...]
-    tenses: frozenset[str]  # the tenses that it goes with
+class Time(NamedTuple):
+    phrase: AlignedPhrase
+    tenses: tuple[str, ...]  # the tenses that it goes with
     is_repeated: bool  # not a single event, which may have a reason
 
 
-def _aligned(source: str, target: str, tenses: str = "", is_repeated: bool = False) -> Aligned:
-    """Parse a phrase such as ("next week", "la:0 semaine:1 prochaine:0")."""
-    pieces = (piece.split(":") for piece in target.split())
-    french_part = tuple((text, tuple(int(number) for number in numbers.split(","))) for text, numbers in pieces)
-    return Aligned(tuple(source.split()), french_part, frozenset(tenses.split()), is_repeated)
-
-
-def _time(row: dict[str, str]) -> Aligned:
-    return _aligned(row["english"], row["french"], row["tenses"], row.get("repeated") == "yes")
+def _time(row: dict[str, str]) -> Time:
+    phrase = AlignedPhrase(row["english"], row["french"], row["links"])
+    return Time(phrase, tuple(row["tenses"].split()), row.get("repeated") == "yes")
 
 
 TIMES = read_table(_FOLDER / "times.tsv", _time)
 DAYS = tuple(time for time in TIMES if not time.is_repeated)
-ADVERBS = (_aligned("often", "souvent:0"), _aligned("always", "toujours:0"), _aligned("sometimes", "parfois:0"))
+ADVERBS = (("often", "souvent"), ("always", "toujours"), ("sometimes", "parfois"))
 
-# Where something happens: the preposition, and the kinds of places and things that it goes with.
-PLACES = (
-    (_aligned("in", "dans:0"), "place room"),
-    (_aligned("at", "à:0"), "venue"),
-    (_aligned("near", "près:0 de:0"), "building venue place waters door bridge"),
-    (_aligned("in front of", "devant:0,1,2"), "building venue door gate"),
-    (_aligned("behind", "derrière:0"), "building small_building tree hedge wall"),
-    (_aligned("next to", "à:0,1 côté:0 de:1"), "building small_building tree river"),
-)
-# Things and the places where they lie.
-LYING_THINGS = (
-    ("key letter card watch toy book shirt scarf", _aligned("in", "dans:0"), "drawer box chest suitcase bag basket"),
-    ("key letter bowl cup plate book newspaper lamp vase", _aligned("on", "sur:0"), "table chair desk bench piano"),
-    ("cat dog ball doll toy umbrella", _aligned("under", "sous:0"), "table chair bed bench sofa tree"),
-    ("person animal pet vehicle", _aligned("behind", "derrière:0"), "tree wall hedge house church"),
-)
+
+class Place(NamedTuple):
+    """Where something happens, or where `things` lie."""
+
+    preposition: AlignedPhrase
+    kinds: str  # of places and things that the preposition goes with
+    things: str  # kinds
+
+
+def _place(row: dict[str, str]) -> Place:
+    preposition = AlignedPhrase(row["english"], row["french"], row["links"])
+    return Place(preposition, row["places"], row.get("things", ""))
+
+
+_PLACES = read_table(_FOLDER / "places.tsv", _place)
+PLACES = tuple(place for place in _PLACES if not place.things)
+PLACES_OF_THINGS = tuple(place for place in _PLACES if place.things)
 CITIES = (("Paris", "Paris"), ("Lyon", "Lyon"), ("London", "Londres"), ("Rome", "Rome"), ("Lisbon", "Lisbonne"))

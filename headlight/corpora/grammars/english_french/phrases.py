@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from headlight.corpora import english
-from headlight.corpora.gold import GoldPair, GoldWord, gold_pair
+from headlight.corpora.gold import AlignedPhrase, GoldPair, GoldWord, gold_pair
 from headlight.corpora.grammars.english_french import french
 from headlight.corpora.grammars.english_french.french import IL, ILS, JE, NOUS, VOUS, Gender, begins_with_vowel
-from headlight.corpora.grammars.english_french.lexicon import Aligned, FrenchNoun, Quality
+from headlight.corpora.grammars.english_french.lexicon import FrenchNoun, Quality
 
 
 @dataclass
@@ -41,10 +41,8 @@ def word_for_word(english_text: str, french_text: str) -> Bilingual:
     return Bilingual([word], [GoldWord(french_text, (word,))])
 
 
-def aligned(entry: Aligned) -> Bilingual:
-    source = [GoldWord(text) for text in entry.english]
-    target = [GoldWord(text, tuple(source[number] for number in numbers)) for text, numbers in entry.french]
-    return Bilingual(source, target)
+def aligned(phrase: AlignedPhrase) -> Bilingual:
+    return Bilingual(*phrase.words())
 
 
 class FrenchDeterminer(NamedTuple):

@@ -26,10 +26,10 @@ from headlight.corpora.grammars.english_french.lexicon import (
     CONSECUTIVE_VERBS,
     DITRANSITIVE_VERBS,
     INTRANSITIVE_VERBS,
-    LYING_THINGS,
     NOUNS,
     PERSON_FRAMES,
     PLACES,
+    PLACES_OF_THINGS,
     QUALITIES,
     TRANSITIVE_VERBS,
     VERBS,
@@ -108,17 +108,17 @@ def _degree(rng: random.Random, quality: Quality) -> Bilingual | None:
 
 def lying(rng: random.Random) -> GoldPair:
     """Build "The key is in the drawer"."""
-    kinds, preposition, place_kinds = rng.choice(LYING_THINGS)
-    noun = rng.choice(nouns(kinds))
+    where = rng.choice(PLACES_OF_THINGS)
+    noun = rng.choice(nouns(where.things))
     who = noun_phrase(noun, definite(rng, noun), plural(rng, noun))
-    text = be_clause(who, VerbForm(tense(rng), rng.random() < 0.3), place=at(rng, preposition, place_kinds))
+    text = be_clause(who, VerbForm(tense(rng), rng.random() < 0.3), place=at(rng, where))
     return sentence(text)
 
 
 def existing(rng: random.Random) -> GoldPair:
     """Build "There is a dog in the garden"."""
-    preposition, place_kinds = rng.choice(PLACES)
-    kinds = "person" if preposition.english == ("at",) else "animal person vehicle"
+    where = rng.choice(PLACES)
+    kinds = "person" if where.preposition.source == "at" else "animal person vehicle"
     noun = rng.choice([noun for noun in nouns(kinds) if "family" not in noun.kinds])
     is_plural, past = plural(rng, noun), rng.random() < 0.5
     existing_phrase = noun_phrase(noun, rng.choice((A, *NUMBERS)) if is_plural else A, is_plural, adjectives(rng, noun))
@@ -128,7 +128,7 @@ def existing(rng: random.Random) -> GoldPair:
         [expletive, be],
         [GoldWord("il", (expletive,)), GoldWord("y", (expletive,)), GoldWord("avait" if past else "a", (be,))],
     )
-    return sentence(begin + existing_phrase + at(rng, preposition, place_kinds))
+    return sentence(begin + existing_phrase + at(rng, where))
 
 
 # Questions

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TypeVar
 
-from headlight.corpora.gold import GoldWord
+from headlight.corpora.gold import AlignedPhrase, GoldWord
 from headlight.corpora.grammars.english_hindi.clauses import Clause, Mood, Tense
 from headlight.corpora.grammars.english_hindi.lexicon import (
     ADJECTIVES,
@@ -14,7 +14,6 @@ from headlight.corpora.grammars.english_hindi.lexicon import (
     NUMBERS,
     WOMEN_NAMES,
     Adjective,
-    Fixed,
     HindiNoun,
     nouns,
 )
@@ -223,14 +222,8 @@ def place(scene: Scene, names: str, owner: HindiPhrase | None) -> BilingualText:
     return with_preposition(preposition, postposition, where)
 
 
-def fixed(phrase: Fixed) -> BilingualText:
-    english = [GoldWord(word) for word in phrase.english.split()]
-    links = [[int(index) for index in link.split("-")] for link in phrase.links.split()]
-    hindi = [
-        GoldWord(word, tuple(english[source_index] for source_index, target_index in links if target_index == index))
-        for index, word in enumerate(phrase.hindi.split())
-    ]
-    return BilingualText(english, hindi)
+def fixed(phrase: AlignedPhrase) -> BilingualText:
+    return BilingualText(*phrase.words())
 
 
 def stop(side: BilingualText, mark: str = ".") -> BilingualText:

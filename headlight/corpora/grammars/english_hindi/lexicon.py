@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from headlight.corpora import english
+from headlight.corpora.gold import AlignedPhrase
 from headlight.corpora.grammars.hindi import BE, Gender, Stem, noun_form
 from headlight.corpora.word_tables import one_of, read_lists, read_table
 
@@ -204,17 +205,9 @@ ILLNESSES: dict[str, tuple[str, Gender]] = {
 # Fixed phrases
 
 
-class Fixed(NamedTuple):
-    """A fixed phrase; `links` are "0-0 2-1": index of the English word, index of the Hindi word."""
-
-    english: str
-    hindi: str
-    links: str
-
-
-PHRASES = read_lists(_FOLDER / "phrases.tsv", lambda row: Fixed(row["english"], row["hindi"], row["links"]))
+PHRASES = read_lists(_FOLDER / "phrases.tsv", lambda row: AlignedPhrase(row["english"], row["hindi"], row["links"]))
 PHRASES["ago"] = [
-    Fixed(f"{number} {english} ago", f"{NUMBERS[number]} {hindi} पहले", "0-0 1-1 2-2")
+    AlignedPhrase(f"{number} {english} ago", f"{NUMBERS[number]} {hindi} पहले", "0-0 1-1 2-2")
     for number in NUMBERS
     for english, hindi in {"days": "दिन", "weeks": "हफ़्ते", "months": "महीने", "years": "साल"}.items()
 ]
