@@ -15,7 +15,8 @@ from typing import NamedTuple
 from headlight.corpora import english
 from headlight.corpora.core.french_clauses import SCHEMES, SUBJECTS, FrenchVerbPhrase, make_clause, read_verb_phrase
 from headlight.corpora.core.french_numbers import generated_slots
-from headlight.corpora.core.vocabulary import SLOT, CoreVocabulary, Pair, category
+from headlight.corpora.core.templates import SentencePair
+from headlight.corpora.core.vocabulary import SLOT, CoreVocabulary, category
 from headlight.corpora.grammars.english_french import french
 
 _NOUN = re.compile(r"(.+?) (mp|fp|m|f|-)(?:, ?(.+))?")
@@ -51,20 +52,20 @@ def _read_entry(line: str, name: str) -> FrenchEntry:
     return FrenchEntry(source, target, columns=tuple(columns))
 
 
-def _random_clause(phrases: Sequence[FrenchVerbPhrase], rng: random.Random) -> Pair:
+def _random_clause(phrases: Sequence[FrenchVerbPhrase], rng: random.Random) -> SentencePair:
     while True:
         if pair := make_clause(rng.choice(SCHEMES), rng.choice(SUBJECTS), rng.choice(phrases), rng):
             return _spelled(pair)
 
 
-def _clauses(phrase: FrenchVerbPhrase) -> Iterator[Pair]:
+def _clauses(phrase: FrenchVerbPhrase) -> Iterator[SentencePair]:
     rng = random.Random(phrase.french)
     for scheme in SCHEMES:
         if clause := make_clause(scheme, rng.choice(SUBJECTS), phrase, rng):
             yield _spelled(clause)
 
 
-def _fill(source: str, target: str, chosen: dict[str, FrenchEntry]) -> Pair:
+def _fill(source: str, target: str, chosen: dict[str, FrenchEntry]) -> SentencePair:
     source = SLOT.sub(lambda match: _english_slot(match[1], chosen), source)
     target = SLOT.sub(lambda match: _french_slot(match[1], chosen), target)
     return _spelled((english.fix_articles(source), target))
@@ -206,7 +207,7 @@ def _contract(match: re.Match[str]) -> str:
     return _capitalized(form) if match[0][0].isupper() else form
 
 
-def _spelled(pair: Pair) -> Pair:
+def _spelled(pair: SentencePair) -> SentencePair:
     return _capitalized(pair[0]), spell(pair[1])
 
 

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import NamedTuple, get_args
 
 from headlight.corpora import english
+from headlight.corpora.core.templates import SentencePair
 from headlight.corpora.grammars.english_french.french import PERSONS, Conjugation, FiniteTense
 from headlight.corpora.word_tables import one_of, read_lists, read_table
-
-Pair = tuple[str, str]
 
 _POSSESSIVES = {
     "je": ("mon", "ma", "mes"),
@@ -252,7 +251,9 @@ class _FrenchFields:
         return modal(subject, verb, one_of(tense, *_TENSES), phrase, negation)
 
 
-def make_clause(scheme: Scheme, subject: FrenchSubject, phrase: FrenchVerbPhrase, rng: random.Random) -> Pair | None:
+def make_clause(
+    scheme: Scheme, subject: FrenchSubject, phrase: FrenchVerbPhrase, rng: random.Random
+) -> SentencePair | None:
     """Return a pair, or None where the scheme does not suit the verb phrase or the subject."""
     fields = _EnglishFields(subject, phrase)
     is_unclear = fields["v-s"] == fields["v-ed"]  # "I read a book" without a time is present or past

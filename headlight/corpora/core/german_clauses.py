@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from headlight.corpora import english
 from headlight.corpora.core.german import GermanVerb, split_verb
+from headlight.corpora.core.templates import SentencePair
 from headlight.corpora.word_tables import read_lists, read_table
 
 _POSSESSIVE_SLOT = re.compile(r"@(\w*)")
@@ -34,9 +35,6 @@ class GermanVerbPhrase(NamedTuple):
     verb: GermanVerb
     english: str
     reflexive: str  # "", "sich" or "sich_" (dative)
-
-
-Pair = tuple[str, str]
 
 
 def _subject(row: dict[str, str]) -> GermanSubject:
@@ -81,7 +79,7 @@ def _join(*parts: str) -> str:
     return " ".join(part for part in parts if part)
 
 
-def _sentence(source: str, target: str, end: str = ".") -> Pair:
+def _sentence(source: str, target: str, end: str = ".") -> SentencePair:
     return source[:1].upper() + source[1:] + end, target[:1].upper() + target[1:] + end
 
 
@@ -150,7 +148,7 @@ _MODALS = (
 )  # fmt: skip
 
 
-def habit(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
+def habit(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> SentencePair:
     adverb, translation, position = rng.choice(_TIMES["habit"])
     source = _main(subject, phrase, adverb)
     verb = _present_english(subject, phrase)
@@ -159,7 +157,7 @@ def habit(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) 
     return _sentence(source, _join(subject.english, verb, translation))
 
 
-def fronted(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
+def fronted(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> SentencePair:
     adverb, translation = rng.choice(
         (("Jeden Tag", "Every day"), ("Am Wochenende", "On weekends"), ("Manchmal", "Sometimes"),
          ("Normalerweise", "Normally"))
@@ -168,7 +166,7 @@ def fronted(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random
     return _sentence(source, f"{translation}, {subject.english} {_present_english(subject, phrase)}")
 
 
-def question(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
+def question(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> SentencePair:
     adverb, translation, position = rng.choice(
         [habit for habit in _TIMES["habit"] if habit[0] not in ("nie", "selten", "manchmal")]
     )
@@ -180,7 +178,7 @@ def question(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Rando
     return _sentence(source, target, "?")
 
 
-def w_question(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
+def w_question(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> SentencePair:
     word, translation = rng.choice(
         [("Warum", "Why"), ("Wie oft", "How often")] + [("Wann", "When")] * bool(phrase.negated)
     )
@@ -188,24 +186,24 @@ def w_question(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Ran
     return _sentence(source, _join(translation, _do(subject), subject.english, _english(subject, phrase)), "?")
 
 
-def negative(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
+def negative(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> SentencePair:
     source = _main(subject, phrase, negated=True)
     return _sentence(source, f"{subject.english} {_do(subject)}n't {_english(subject, phrase)}")
 
 
-def perfect(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
+def perfect(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> SentencePair:
     adverb, translation, _ = rng.choice(_TIMES["past"])
     source = _perfect(subject.german, subject, phrase, _words(subject, phrase, adverb))
     return _sentence(source, f"{subject.english} {english.past_tense(_english(subject, phrase))} {translation}")
 
 
-def fronted_perfect(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
+def fronted_perfect(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> SentencePair:
     adverb, translation, _ = rng.choice(_TIMES["past"])
     source = _perfect(adverb, subject, phrase, _inverted(subject, phrase))
     return _sentence(source, f"{translation}, {subject.english} {english.past_tense(_english(subject, phrase))}")
 
 
-def perfect_question(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
+def perfect_question(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> SentencePair:
     adverb, translation, _ = rng.choice((*_TIMES["past"], ("schon", "already", "")))
     source = _perfect("", subject, phrase, _inverted(subject, phrase, adverb))
     text = _english(subject, phrase)
@@ -216,18 +214,18 @@ def perfect_question(subject: GermanSubject, phrase: GermanVerbPhrase, rng: rand
     return _sentence(source, f"Did {subject.english} {text} {translation}", "?")
 
 
-def why_perfect(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
+def why_perfect(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> SentencePair:
     word, translation = rng.choice([("Warum", "Why")] + [("Wann", "When")] * bool(phrase.negated))
     source = _perfect(word, subject, phrase, _inverted(subject, phrase))
     return _sentence(source, f"{translation} did {subject.english} {_english(subject, phrase)}", "?")
 
 
-def negative_perfect(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
+def negative_perfect(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> SentencePair:
     source = _perfect(subject.german, subject, phrase, _words(subject, phrase, negated=True))
     return _sentence(source, f"{subject.english} didn't {_english(subject, phrase)}")
 
 
-def future(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
+def future(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> SentencePair:
     adverb, translation, _ = rng.choice(_TIMES["future"])
     if rng.random() < 0.5:
         werden = _conjugated("werden", subject)
@@ -237,7 +235,7 @@ def future(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random)
     return _sentence(source, f"{subject.english} will {_english(subject, phrase)} {translation}")
 
 
-def modal(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
+def modal(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> SentencePair:
     verb, translation, _ = rng.choice(_MODALS)
     source = _join(subject.german, _conjugated(verb, subject), _words(subject, phrase), phrase.verb.infinitive())
     return _sentence(source, _join(subject.english, _modal(subject, translation), _english(subject, phrase)))
@@ -251,7 +249,7 @@ def _modal(subject: GermanSubject, translation: str) -> str:
     return translation
 
 
-def negative_modal(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
+def negative_modal(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> SentencePair:
     verb, _, translation = rng.choice(_MODALS[:5])
     if translation.startswith("not be"):
         translation = f"{_be(subject)} not {translation[7:]}"
@@ -262,7 +260,7 @@ def negative_modal(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random
     return _sentence(source, _join(subject.english, translation, _english(subject, phrase)))
 
 
-def modal_question(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
+def modal_question(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> SentencePair:
     verb = rng.choice(("können", "müssen") if _includes_speaker(subject) else ("können", "müssen", "wollen", "möchten"))
     source = _join(_conjugated(verb, subject), _inverted(subject, phrase), phrase.verb.infinitive())
     text = _english(subject, phrase)
@@ -276,19 +274,19 @@ def modal_question(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random
     return _sentence(source, target, "?")
 
 
-def imperative(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
+def imperative(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> SentencePair:
     you, please = rng.choice((_DU, _IHR, _SIE)), rng.random() < 0.5
     text = _english(you, phrase)
     source = _imperative(you, phrase, "bitte" if please else "")
     return _sentence(source, f"please {text}" if please else text, "!")
 
 
-def negative_imperative(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
+def negative_imperative(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> SentencePair:
     you = rng.choice((_DU, _IHR, _SIE))
     return _sentence(_imperative(you, phrase, negated=True), f"Don't {_english(you, phrase)}", "!")
 
 
-def suggestion(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
+def suggestion(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> SentencePair:
     if rng.random() < 0.5 and not phrase.reflexive:
         source = _join("Lass uns", _words(_WIR, phrase), phrase.verb.infinitive())
         return _sentence(source, f"Let's {_english(_WIR, phrase)}", "!")
@@ -296,7 +294,7 @@ def suggestion(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Ran
     return _sentence(source, f"Shall we {_english(_WIR, phrase)}", "?")
 
 
-def that_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
+def that_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> SentencePair:
     main, translation = rng.choice(
         (("Ich glaube, dass", "I think that"), ("Ich weiß, dass", "I know that"),
          ("Es ist gut, dass", "It's good that"), ("Sie sagt, dass", "She says that"),
@@ -309,7 +307,7 @@ def that_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Ra
     return _sentence(source, _join(translation, subject.english, *ending))
 
 
-def because_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
+def because_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> SentencePair:
     if rng.random() < 0.5:
         main = _join(subject.german, _conjugated("haben", subject), "keine Zeit")
         translation = f"{subject.english} {_do(subject)}n't have time"
@@ -325,7 +323,7 @@ def because_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random
     )
 
 
-def if_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
+def if_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> SentencePair:
     second, translation = rng.choice(
         (("bin ich glücklich", "I'm happy"), ("komme ich mit", "I'll come along"),
          ("bleibe ich zu Hause", "I'll stay home"),
@@ -338,7 +336,7 @@ def if_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Rand
     )
 
 
-def whether_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair | None:
+def whether_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> SentencePair | None:
     if not _is_third_person(subject):
         return None
     auxiliary = phrase.verb.auxiliary().present(subject.person)
@@ -353,7 +351,7 @@ def whether_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random
     )
 
 
-def infinitive(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
+def infinitive(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> SentencePair:
     verb, after, translation = rng.choice(
         (("haben", " keine Lust,", "don't feel like"), ("haben", " vergessen,", "forgot"),
          ("haben", " keine Zeit,", "don't have time"), ("versuchen", ",", "are trying"),
@@ -370,12 +368,12 @@ def infinitive(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Ran
     return _sentence(source, f"{subject.english} {translation} {text}")
 
 
-def like(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
+def like(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> SentencePair:
     source = _main(subject, phrase, "gern")
     return _sentence(source, f"{subject.english} {_agreeing(subject, 'like')} to {_english(subject, phrase)}")
 
 
-def preterite(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair | None:
+def preterite(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> SentencePair | None:
     if subject.person in (1, 4):
         return None
     adverb, translation = rng.choice((("dann", "Then"), ("früher", ""), ("im Urlaub", "On vacation")))
@@ -386,7 +384,7 @@ def preterite(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Rand
     return _sentence(source, f"{translation}, {subject.english} {english.past_tense(text)}")
 
 
-def before_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
+def before_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> SentencePair:
     eat = _conjugated("essen", subject)
     verb = _agreeing(subject, "eat")
     return _sentence(
@@ -395,7 +393,7 @@ def before_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.
     )
 
 
-def while_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
+def while_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> SentencePair:
     main, translation = rng.choice((("schläft das Baby", "the baby is sleeping"), ("regnet es", "it's raining")))
     return _sentence(
         f"Während {_subordinate(subject, phrase)}, {main}",
@@ -403,7 +401,7 @@ def while_clause(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.R
     )
 
 
-def now(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair:
+def now(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> SentencePair:
     adverb, translation = rng.choice((("gerade", "right now"), ("jetzt", "now")))
     source = _main(subject, phrase, adverb)
     return _sentence(
@@ -411,7 +409,7 @@ def now(subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) ->
     )
 
 
-Scheme = Callable[[GermanSubject, GermanVerbPhrase, random.Random], Pair | None]
+Scheme = Callable[[GermanSubject, GermanVerbPhrase, random.Random], SentencePair | None]
 SCHEMES: tuple[Scheme, ...] = (
     habit, fronted, question, w_question, negative, perfect, fronted_perfect, perfect_question, why_perfect,
     negative_perfect, future, modal, negative_modal, modal_question, imperative, negative_imperative, suggestion,
@@ -424,7 +422,9 @@ _SCHEMES_ABOUT_OTHERS = (question, w_question, perfect_question, why_perfect, if
 _NEGATIVE_SCHEMES = (negative, negative_perfect, negative_modal, negative_imperative)
 
 
-def make_clause(scheme: Scheme, subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random) -> Pair | None:
+def make_clause(
+    scheme: Scheme, subject: GermanSubject, phrase: GermanVerbPhrase, rng: random.Random
+) -> SentencePair | None:
     """Return the sentence pair of a scheme, or None where nobody would say it.
 
     "Sie essen." could mean "You are eating." or "They are eating."; only the pair with "they" is returned.

@@ -11,7 +11,8 @@ from headlight.corpora import english
 from headlight.corpora.core import german
 from headlight.corpora.core.german_clauses import SCHEMES, SUBJECTS, GermanVerbPhrase, make_clause, read_verb_phrase
 from headlight.corpora.core.german_numbers import generated_slots
-from headlight.corpora.core.vocabulary import SLOT, CoreVocabulary, Pair
+from headlight.corpora.core.templates import SentencePair
+from headlight.corpora.core.vocabulary import SLOT, CoreVocabulary
 
 _NOUN = re.compile(r"(der|die|das) (\S+?)(\*?)(?:, ?(\S.*)?)?")
 _GENDERS = {"der": "m", "die": "f", "das": "n"}
@@ -32,20 +33,20 @@ class GermanEntry(NamedTuple):
     article: str = ""  # of countries and rivers; "die+" for a plural
 
 
-def _random_clause(phrases: Sequence[GermanVerbPhrase], rng: random.Random) -> Pair:
+def _random_clause(phrases: Sequence[GermanVerbPhrase], rng: random.Random) -> SentencePair:
     phrase = rng.choice(phrases)
     while True:
         if clause := make_clause(rng.choice(SCHEMES), rng.choice(SUBJECTS), phrase, rng):
             return clause
 
 
-def _clauses(phrase: GermanVerbPhrase) -> Iterator[Pair | None]:
+def _clauses(phrase: GermanVerbPhrase) -> Iterator[SentencePair | None]:
     rng = random.Random(phrase.german)
     for scheme in SCHEMES:
         yield make_clause(scheme, rng.choice(SUBJECTS), phrase, rng)
 
 
-def _fill(source: str, target: str, chosen: dict[str, GermanEntry]) -> Pair:
+def _fill(source: str, target: str, chosen: dict[str, GermanEntry]) -> SentencePair:
     source = SLOT.sub(lambda match: _german(match[1], chosen), source)
     source = _CONTRACTION_PATTERN.sub(lambda match: _CONTRACTIONS[match[0].lower()], source)
     target = SLOT.sub(lambda match: _english(match[1], chosen), target)

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+SentencePair = tuple[str, str]  # source and target
 _GROUP = re.compile(r"\{(?:([a-z]):)?([^{}]*)\}")
 
 
@@ -27,7 +28,7 @@ class Template(NamedTuple):
         """Return the number of ways to choose the alternatives."""
         return math.prod(self.sizes.values())
 
-    def fill(self, number: int) -> tuple[str, str]:
+    def fill(self, number: int) -> SentencePair:
         """Return the pair of choice `number`, which is below `n_choices()`."""
         choice = {}
         for name, size in self.sizes.items():
@@ -47,7 +48,7 @@ def parse_template(line: str) -> Template:
     return Template(source, target, sizes)
 
 
-def spread(template: Template, max_pairs: int) -> Iterator[tuple[str, str]]:
+def spread(template: Template, max_pairs: int) -> Iterator[SentencePair]:
     """Yield up to `max_pairs` pairs in which every alternative of every group occurs about equally often."""
     count = template.n_choices()
     if count <= max_pairs:

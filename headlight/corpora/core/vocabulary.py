@@ -11,13 +11,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from headlight.corpora.core.templates import Template, parse_template, spread
+from headlight.corpora.core.templates import SentencePair, Template, parse_template, spread
 
 SLOT = re.compile(r"\[([^\[\]]+)\]")
 PAIRS_PER_WORD, MAX_TRIES = 12, 240
 E = TypeVar("E", bound=tuple[Any, ...])
 P = TypeVar("P")
-Pair = tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -32,13 +31,13 @@ class CoreVocabulary(Generic[E, P]):
     folder: str
     entry: Callable[[str, str], E]  # from the first two fields: the word in the source and the target language
     read_entry: Callable[[str, str], E]  # from a line of lexicon.txt and its category
-    generated: dict[str, list[Pair]]  # the categories that are not in lexicon.txt
+    generated: dict[str, list[SentencePair]]  # the categories that are not in lexicon.txt
     covers_generated: bool  # whether the words of `generated` get pairs of their own
-    fill: Callable[[str, str, dict[str, E]], Pair]  # writes the entries chosen for the slots into both sides
+    fill: Callable[[str, str, dict[str, E]], SentencePair]  # writes the entries chosen for the slots into both sides
     read_verb_phrase: Callable[[str], P]
-    clauses: Callable[[P], Iterator[Pair | None]]
-    random_clause: Callable[[Sequence[P], random.Random], Pair | None]
-    spelled: Callable[[Pair], Pair]
+    clauses: Callable[[P], Iterator[SentencePair | None]]
+    random_clause: Callable[[Sequence[P], random.Random], SentencePair | None]
+    spelled: Callable[[SentencePair], SentencePair]
     counts_left_out: bool  # whether left-out sentences count towards the pairs of a word
     shares: tuple[float, float]  # of random pairs: those from words.txt, and those from words.txt or frames.txt
     pairs_per_template: int
@@ -66,21 +65,21 @@ class CoreVocabulary(Generic[E, P]):
     def verb_phrases(self) -> list[P]:
         return [self.read_verb_phrase(line) for line in self._lines("verbs")]
 
-    def covering(self) -> Iterator[Pair]:
+    def covering(self) -> Iterator[SentencePair]:
         """Yield distinct pairs in which every word of the lexicon occurs in at least ten, always the same ones."""
-        yielded: set[Pair] = set()
+        yielded: set[SentencePair] = set()
         for pair in self._covering():
             if pair not in yielded and not self.is_left_out(pair):
                 yielded.add(pair)
                 yield pair
 
-    def random_pair(self, rng: random.Random) -> Pair:
+    def random_pair(self, rng: random.Random) -> SentencePair:
         """Return a random pair from one of the three sources."""
         while True:
             share = rng.random()
             if share < self.shares[0]:
                 template = rng.choice(self.word_templates)
-                pair: Pair | None = self.spelled(template.fill(rng.randrange(template.n_choices())))
+                pair: SentencePair | None = self.spelled(template.fill(rng.randrange(template.n_choices())))
             elif share < self.shares[1]:
                 pair = self.fill_slots(rng.choice(self.frames), rng)
             else:
@@ -88,7 +87,7 @@ class CoreVocabulary(Generic[E, P]):
             if pair and not self.is_left_out(pair):
                 return pair
 
-    def _covering(self) -> Iterator[Pair]:
+    def _covering(self) -> Iterator[SentencePair]:
         for template in self.word_templates:
             yield from map(self.spelled, spread(template, self.pairs_per_template))
         by_category: dict[str, list[Template]] = {}
@@ -99,7 +98,7 @@ class CoreVocabulary(Generic[E, P]):
             frames = by_category.get(name, [])
             for entry in entries if self.covers_generated or name not in self.generated else ():
                 rng = random.Random(f"{name} {entry[0]}")
-                distinct: set[Pair] = set()
+                distinct: set[SentencePair] = set()
                 for number in range(MAX_TRIES):
                     if len(distinct) >= PAIRS_PER_WORD and number >= len(frames):
                         break
@@ -110,7 +109,7 @@ class CoreVocabulary(Generic[E, P]):
         for phrase in self.verb_phrases:
             yield from filter(None, self.clauses(phrase))
 
-    def fill_slots(self, frame: Template, rng: random.Random, fixed: dict[str, E] | None = None) -> Pair:
+    def fill_slots(self, frame: Template, rng: random.Random, fixed: dict[str, E] | None = None) -> SentencePair:
         """Fill the slots of a frame: those of `fixed` with its entries, the others at random."""
         source, target = frame.fill(rng.randrange(frame.n_choices()))
         chosen = dict(fixed or {})
@@ -135,7 +134,7 @@ class CoreVocabulary(Generic[E, P]):
     def left_out(self) -> set[str]:
         return {folded(line) for line in self._lines("left_out")}
 
-    def is_left_out(self, pair: Pair) -> bool:
+    def is_left_out(self, pair: SentencePair) -> bool:
         return folded(pair[0]) in self.left_out
 
     def _lines(self, name: str) -> list[str]:
