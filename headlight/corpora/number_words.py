@@ -1,31 +1,12 @@
 """Numbers in English, French and German words."""
 
-_ENGLISH = (
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
-)  # fmt: skip
-_ENGLISH_TENS = (
-    "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety",
-)  # fmt: skip
-# The asterisk marks a first letter that blocks elision ("le huit", "le onze").
-_FRENCH = (
-    "zéro", "un", "deux", "trois", "quatre", "cinq", "six", "sept", "*huit", "neuf", "dix", "*onze", "douze",
-    "treize", "quatorze", "quinze", "seize", "dix-sept", "dix-huit", "dix-neuf",
-)  # fmt: skip
-_FRENCH_TENS = (
-    "vingt", "trente", "quarante", "cinquante", "soixante", "soixante", "quatre-vingt", "quatre-vingt",
-)  # fmt: skip
-_GERMAN = (
-    "null", "ein", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn", "elf", "zwölf",
-    "dreizehn", "vierzehn", "fünfzehn", "sechzehn", "siebzehn", "achtzehn", "neunzehn",
-)  # fmt: skip
-_GERMAN_TENS = (
-    "zwanzig", "dreißig", "vierzig", "fünfzig", "sechzig", "siebzig", "achtzig", "neunzig",
-)  # fmt: skip
+from headlight.corpora.word_tables import IRREGULAR, read_table
 
-_ENGLISH_ORDINALS = {"one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth",
-                     "nine": "ninth", "twelve": "twelfth", "twenty": "twentieth", "thirty": "thirtieth"}  # fmt: skip
-_GERMAN_ORDINALS = {1: "ersten", 3: "dritten", 7: "siebten", 8: "achten"}
+_ROWS = read_table(IRREGULAR / "numbers.tsv", dict)
+_ENGLISH, _FRENCH, _GERMAN, _GERMAN_ORDINALS = (
+    {int(row["number"]): row[column] for row in _ROWS if column in row} for column in ("en", "fr", "de", "de_ordinal")
+)
+_ENGLISH_ORDINALS = {row["en"]: row["en_ordinal"] for row in _ROWS if "en_ordinal" in row}
 
 
 def english_number(number: int) -> str:
@@ -33,28 +14,23 @@ def english_number(number: int) -> str:
     if number >= 100:
         hundreds, rest = divmod(number, 100)
         return f"{_ENGLISH[hundreds]} hundred" + (f" and {english_number(rest)}" if rest else "")
-    if number < 20:
-        return _ENGLISH[number]
-    tens, rest = divmod(number, 10)
-    return f"{_ENGLISH_TENS[tens - 2]}-{_ENGLISH[rest]}" if rest else _ENGLISH_TENS[tens - 2]
+    unit = number % 10
+    return _ENGLISH[number] if number in _ENGLISH else f"{_ENGLISH[number - unit]}-{_ENGLISH[unit]}"
 
 
 def french_number(number: int) -> str:
     """Return 0 to 999 in words, in the masculine, with an asterisk before an h or o that blocks elision."""
-    if number < 20:
-        return _FRENCH[number]
+    if number >= 100:
+        hundreds, rest = divmod(number, 100)
+        hundred = "cent" if hundreds == 1 else f"{_FRENCH[hundreds]} cent" + ("" if rest else "s")
+        return f"{hundred} {french_number(rest).lstrip('*')}" if rest else hundred
     if number == 80:
         return "quatre-vingts"
-    if number < 100:
-        tens = number // 10
-        unit = number - tens * 10 + (10 if tens in (7, 9) else 0)
-        if unit == 0:
-            return _FRENCH_TENS[tens - 2]
-        link = " et " if unit in (1, 11) and tens < 8 else "-"
-        return _FRENCH_TENS[tens - 2] + link + _FRENCH[unit].lstrip("*")
-    hundreds, rest = divmod(number, 100)
-    hundred = "cent" if hundreds == 1 else f"{_FRENCH[hundreds]} cent" + ("" if rest else "s")
-    return f"{hundred} {french_number(rest).lstrip('*')}" if rest else hundred
+    if number in _FRENCH:
+        return _FRENCH[number]
+    unit = number % 20 if number > 60 else number % 10
+    link = " et " if unit in (1, 11) and number < 80 else "-"
+    return _FRENCH[number - unit] + link + _FRENCH[unit].lstrip("*")
 
 
 def german_number(number: int, alone: bool = True) -> str:
@@ -62,10 +38,10 @@ def german_number(number: int, alone: bool = True) -> str:
     if number >= 100:
         hundreds, rest = divmod(number, 100)
         return ("" if hundreds == 1 else _GERMAN[hundreds]) + "hundert" + (german_number(rest) if rest else "")
-    if number < 20:
+    if number in _GERMAN:
         return "eins" if number == 1 and alone else _GERMAN[number]
-    tens, rest = divmod(number, 10)
-    return f"{_GERMAN[rest]}und{_GERMAN_TENS[tens - 2]}" if rest else _GERMAN_TENS[tens - 2]
+    unit = number % 10
+    return f"{_GERMAN[unit]}und{_GERMAN[number - unit]}"
 
 
 def in_words(number: int, language: str) -> str:
