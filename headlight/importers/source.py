@@ -129,7 +129,10 @@ def open_source(path: Path) -> Iterator[Source]:
 
 def _open(path: Path, stack: ExitStack) -> Source:
     if path.is_dir():
-        return _open_folder(path.resolve(), path.resolve().name)
+        folder = path.resolve()
+        # The hub's cache has models--OWNER--NAME/snapshots/COMMIT.
+        in_cache = folder.parent.name == "snapshots"
+        return _open_folder(folder, folder.parents[1].name.split("--")[-1] if in_cache else folder.name)
     if not path.exists():
         raise Refused(f"There is no file {short(path)}.")
     if not path.is_file():
@@ -201,10 +204,10 @@ def _open_folder(folder: Path, name: str) -> Source:
 
 def _source(name: str, folder: Path | None, parts: list[_WeightsFile], beside: Path) -> Source:
     tensors, taken_off = strip_wrappers({name: stored for part in parts for name, stored in part.tensors.items()})
-    about = tuple(fact for part in parts for fact in part.origin) + taken_off
+    origin = tuple(fact for part in parts for fact in part.origin) + taken_off
     facts = {name: value for part in parts for name, value in part.facts.items()}
     size = sum(path.stat().st_size for path in {stored.path for stored in tensors.values()})
-    return Source(name, folder, StoredWeights(tensors), size, about, facts, beside)
+    return Source(name, folder, StoredWeights(tensors), size, origin, facts, beside)
 
 
 def _weights_file(folder: Path, called: str) -> Path:

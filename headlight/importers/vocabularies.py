@@ -30,16 +30,16 @@ SPECIAL_TOKENS = {  # as other people's vocabularies spell them
 _PIECE_PREFIXES = ("▁", "Ġ", "##")  # prefixes of word pieces; "@@" and "</w>" are suffixes
 
 
-def open_vocabularies(answers: Answers, config: ModelConfig) -> tuple[Tokenizer, Tokenizer, tuple[str, ...]]:
+def open_vocabularies(answers: Answers, config: ModelConfig) -> tuple[tuple[Tokenizer, Tokenizer], tuple[str, ...]]:
     """Return the source's and the target's tokenizer (one object for one file), and warnings about them."""
     paths, sizes = (answers.source_vocab, answers.target_vocab), (config.source_vocab_size, config.target_vocab_size)
     warnings = _without([side for side, path in zip(("source", "target"), paths, strict=True) if path is None])
     if paths[0] is not None and paths[0] == paths[1] and sizes[0] == sizes[1] and not _is_pair(paths[0]):
         shared, doubts = _opened("", paths[0], sizes[0], config)
-        return shared, shared, tuple(doubts)
+        return (shared, shared), tuple(doubts)
     source, source_doubts = _opened("source", paths[0], sizes[0], config)
     target, target_doubts = _opened("target", paths[1], sizes[1], config)
-    return source, target, (*warnings, *source_doubts, *target_doubts)
+    return (source, target), (*warnings, *source_doubts, *target_doubts)
 
 
 def _opened(side: str, path: Path | None, size: int, config: ModelConfig) -> tuple[Tokenizer, list[str]]:
@@ -53,8 +53,11 @@ def _opened(side: str, path: Path | None, size: int, config: ModelConfig) -> tup
 def _without(sides: list[str]) -> list[str]:
     if not sides:
         return []
-    which = "vocabulary came with it" if len(sides) == 2 else f"{sides[0]} vocabulary came with it"
-    return [f"No {which}, so ids are shown instead of words, and a text is typed as ids with spaces between them."]
+    missing = "vocabulary" if len(sides) == 2 else f"{sides[0]} vocabulary"
+    return [
+        f"No {missing} came with it, so ids are shown instead of words, and a text is typed as ids with spaces "
+        "between them."
+    ]
 
 
 def open_vocabulary(path: Path, config: ModelConfig, side: str = "") -> Tokenizer:
@@ -119,10 +122,10 @@ def _conversion(path: Path, with_torch: bool) -> str:
     reading = "torch.load(file, weights_only=False)" if with_torch else "pickle.load(file)"
     name, stem = json.dumps(str(path)), json.dumps(str(path.with_suffix("")))
     program = (  # in double quotes alone, since the shell's are single ones
-        f'import json, {"torch" if with_torch else "pickle"}; file = open({name}, "rb"); kept = {reading}; '
-        "kept = kept if isinstance(kept, tuple) else (kept,); "
+        f'import json, {"torch" if with_torch else "pickle"}; file = open({name}, "rb"); loaded = {reading}; '
+        "loaded = loaded if isinstance(loaded, tuple) else (loaded,); "
         '[json.dump(v.get_stoi() if hasattr(v, "get_stoi") else dict(getattr(v, "stoi", v)), '
-        f'open({stem} + f".{{n}}.json", "w")) for n, v in enumerate(kept, 1)]'
+        f'open({stem} + f".{{n}}.json", "w")) for n, v in enumerate(loaded, 1)]'
     )
     return f"python -c {shlex.quote(program)}"
 

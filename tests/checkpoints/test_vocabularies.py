@@ -143,7 +143,7 @@ def test_of_a_pair_each_side_has_its_own(tmp_path: Path, makers: dict[str, Made]
     other = [*WORDS[:4], "a", "dog", "runs", "."]
     torch.save((makers["torchtext"](WORDS), makers["torchtext"](other)), tmp_path / "vocab.pt")
     given = Answers(source_vocab=tmp_path / "vocab.pt", target_vocab=tmp_path / "vocab.pt")
-    source, target, warnings = open_vocabularies(given, CONFIG)
+    (source, target), warnings = open_vocabularies(given, CONFIG)
     assert source.encode("ein Hund") == [4, 5] and target.encode("a dog") == [4, 5] and warnings == ()
 
 
@@ -230,7 +230,7 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 def test_without_vocabularies_the_ids_are_the_text() -> None:
     config = ModelConfig(40, 50, pad_id=2, sos_id=0, eos_id=1)
-    source, target, warnings = open_vocabularies(Answers(), config)
+    (source, target), warnings = open_vocabularies(Answers(), config)
     assert (source.vocab_size, target.vocab_size) == (40, 50)
     assert source.encode("17 4 39") == [17, 4, 39]
     assert target.decode([0, 17, 49, 1]) == "17 49"
@@ -242,7 +242,7 @@ def test_without_vocabularies_the_ids_are_the_text() -> None:
 def test_one_file_for_both_sides_is_one_tokenizer(tmp_path: Path) -> None:
     as_list(tmp_path / "vocab.json")
     path = tmp_path / "vocab.json"
-    source, target, warnings = open_vocabularies(Answers(source_vocab=path, target_vocab=path), CONFIG)
+    (source, target), warnings = open_vocabularies(Answers(source_vocab=path, target_vocab=path), CONFIG)
     assert source is target and warnings == ()
 
 
@@ -253,7 +253,7 @@ def test_a_vocabulary_of_another_size_is_a_warning(
 ) -> None:
     write(tmp_path / "vocab")
     config = ModelConfig(rows, rows, pad_id=2, sos_id=0, eos_id=1)
-    source, target, warnings = open_vocabularies(Answers(source_vocab=tmp_path / "vocab"), config)
+    (source, target), warnings = open_vocabularies(Answers(source_vocab=tmp_path / "vocab"), config)
     assert source.vocab_size == target.vocab_size == rows
     assert source.encode("ein Hund") == [4, 5] and max(source.encode("ein .")) < rows
     without, about = warnings

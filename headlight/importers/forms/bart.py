@@ -7,15 +7,20 @@ from dataclasses import replace
 from headlight.importers.forms import hugging_face_tokenizers
 from headlight.importers.forms.hugging_face_config import HuggingFaceConfig
 from headlight.importers.forms.languages import Around, Languages
-from headlight.importers.forms.marian_family import MarianFamily, ask_for_both, forced_start, shared
+from headlight.importers.forms.marian_family import (
+    MarianFamily,
+    about_languages,
+    forced_start,
+    plain_around,
+    shared,
+)
 from headlight.importers.limits import MAX_TOKENS
 from headlight.importers.questions import Answers, ImportQuestion
 
 
 def _bart_around(config: HuggingFaceConfig, languages: Languages, answers: Answers) -> Around:
-    start = config.known_id("decoder_start_token_id", MAX_TOKENS)
     first = config.id("bos_token_id", MAX_TOKENS)
-    return Around(start, source_start=() if first is None else (first,), target_start=forced_start(config))
+    return plain_around(config, languages, answers)._replace(source_start=() if first is None else (first,))
 
 
 BART = MarianFamily(
@@ -32,29 +37,23 @@ BART = MarianFamily(
     scaled=False,
     multilingual=False,
     tokenizers=shared(hugging_face_tokenizers.bart),
-    languages=lambda config: {},
-    asks=lambda config, languages: (),
     around=_bart_around,
 )
 
 
-def _mbart_asks(config: HuggingFaceConfig, languages: Languages) -> tuple[ImportQuestion, ...]:
-    return ask_for_both(config, languages, _target_is_set(config, languages))
-
-
-def _target_is_set(config: HuggingFaceConfig, languages: Languages) -> bool:
-    """Return whether the model was trained further to write one language only."""
-    ids = set(languages.values())
-    return bool(ids & {config.id("decoder_start_token_id", MAX_TOKENS), *forced_start(config)})
+def _mbart_questions(config: HuggingFaceConfig, languages: Languages) -> tuple[ImportQuestion, ...]:
+    """Ask for the languages; a model that was trained further to write one language starts with it."""
+    starts = {config.id("decoder_start_token_id", MAX_TOKENS), *forced_start(config)}
+    return about_languages(config, languages, target_is_set=not starts.isdisjoint(languages.values()))
 
 
 def _mbart_around(config: HuggingFaceConfig, languages: Languages, answers: Answers) -> Around:
     """Return the ids around a text: mBART reads "tokens </s> en_XX" and writes after "fr_XX"; mBART-50 reads "en_XX
     tokens </s>" and writes after "</s> fr_XX".
     """
-    start = config.id("decoder_start_token_id", MAX_TOKENS)
     if not languages:
-        return Around(config.known_id("decoder_start_token_id", MAX_TOKENS), target_start=forced_start(config))
+        return plain_around(config, languages, answers)
+    start = config.id("decoder_start_token_id", MAX_TOKENS)
     eos = config.known_id("eos_token_id", MAX_TOKENS)
     read = languages[answers.source_language or ""]
     written = languages.get(answers.target_language or "")
@@ -74,16 +73,16 @@ MBART = replace(
     multilingual=True,
     tokenizers=shared(hugging_face_tokenizers.fairseq),
     languages=hugging_face_tokenizers.fairseq_languages,
-    asks=_mbart_asks,
+    language_questions=_mbart_questions,
     around=_mbart_around,
 )
 
 
 def _plbart_around(config: HuggingFaceConfig, languages: Languages, answers: Answers) -> Around:
     """Return the ids around a text: PLBart reads "tokens </s> __java__" and writes after "__en_XX__"."""
-    if not languages:
-        return Around(config.known_id("decoder_start_token_id", MAX_TOKENS), target_start=forced_start(config))
     around = _mbart_around(config, languages, answers)
+    if not languages:
+        return around
     eos = config.known_id("eos_token_id", MAX_TOKENS)
     return around._replace(source_start=(), source_end=(eos, languages[answers.source_language or ""]))
 
@@ -96,6 +95,6 @@ PLBART = replace(
     multilingual=True,
     tokenizers=shared(hugging_face_tokenizers.plbart),
     languages=hugging_face_tokenizers.plbart_languages,
-    asks=_mbart_asks,
+    language_questions=_mbart_questions,
     around=_plbart_around,
 )

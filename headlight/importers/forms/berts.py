@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 from torch import Tensor
 
 from headlight.importers.forms import hugging_face_tokenizers
-from headlight.importers.forms.form import ForeignModel
+from headlight.importers.forms.form import ForeignModel, Form
 from headlight.importers.forms.hugging_face_config import CONFIG, HuggingFaceConfig, hugging_face_config
 from headlight.importers.forms.hugging_face_tokenizers import Ids, has_tokenizer
 from headlight.importers.forms.marian_family import ACTIVATIONS
 from headlight.importers.forms.parts import TensorPart, are_complete, shapes_due, stored_name
 from headlight.importers.limits import MAX_LAYERS, MAX_TOKENS, MAX_WIDTH
-from headlight.importers.questions import Answers, ImportQuestion
+from headlight.importers.questions import Answers
 from headlight.importers.source import Source
 from transformer.checkpoint.weights import Refused
 from transformer.config import ModelConfig, StackConfig
@@ -130,7 +130,7 @@ class _Pair(NamedTuple):
         return min(side.rows - side.first for side in (self.encoder, self.decoder))
 
 
-class Berts:
+class Berts(Form):
     name = "Hugging Face BERT"
     title = "This is a pair of models of BERT's kind, as Hugging Face joins them"
 
@@ -170,9 +170,6 @@ class Berts:
         if _UNUSED_TENSORS[0] in source.weights.infos:
             folds.append(("encoder.pooler", "left out: it classifies texts, and a translation does not use it"))
         return tuple(folds)
-
-    def questions(self, source: Source) -> tuple[ImportQuestion, ...]:
-        return ()
 
     def read(self, source: Source, answers: Answers) -> ForeignModel:
         pair = _known(source)

@@ -20,10 +20,11 @@ import torch
 from torch import Tensor
 
 from headlight.importers.forms.ctranslate2_vocabulary import PACKAGE, TextFiles, open_text_files
-from headlight.importers.forms.form import ForeignModel
+from headlight.importers.forms.form import ForeignModel, Form
 from headlight.importers.forms.languages import NAMES, Around, about_language
 from headlight.importers.forms.m2m100 import sinusoidal_from
-from headlight.importers.forms.token_lists import NEVER_LOGIT, Vocabularies, reorder
+from headlight.importers.forms.parts import require_shape
+from headlight.importers.forms.token_lists import NEVER_LOGIT, Vocabularies, align_vocabularies, reorder
 from headlight.importers.questions import Answers, ImportQuestion
 from headlight.importers.source import Source
 from transformer.checkpoint.weights import Refused, TensorInfo
@@ -79,7 +80,7 @@ class SourcePart(NamedTuple):
     convert: Callable[[Tensor], Tensor] = lambda tensor: tensor
 
 
-class CTranslate2:
+class CTranslate2(Form):
     name = "CTranslate2"
     title = "This is a model of CTranslate2"
 
@@ -95,6 +96,7 @@ class CTranslate2:
         network, text = _CTranslate2Network(source), open_text_files(source)
         sizes = network.stacks
         dtypes = sorted({info.dtype for name, info in source.weights.infos.items() if name.endswith("weight")})
+        tokenizers = ", ".join(path.name for path in text.tokenizer_files())
         facts = (
             ("Layers", f"{sizes['encoder'].n_layers} and {sizes['decoder'].n_layers}"),
             ("Heads", f"{sizes['encoder'].n_heads} and {sizes['decoder'].n_heads}"),
@@ -104,7 +106,7 @@ class CTranslate2:
             ("Activation", _ACTIVATION_NAMES[network.activation]),
             ("Matrices", ", ".join(dtypes)),
             ("A sentence is read", text.describe_ends()),
-            ("Tokenizer", text.tokenizer_names() or "none; a text is tokens with spaces"),
+            ("Tokenizer", tokenizers or "none; a text is tokens with spaces"),
         )
         return (*facts, ("Languages", f"{len(text.languages)}")) if text.languages else facts
 
@@ -127,14 +129,12 @@ class CTranslate2:
             return ()
         if text.is_marian:
             return (about_language("target", text.languages, None, required=False),)
-        return tuple(
-            about_language(side, text.languages, code)
-            for side, code in zip(("source", "target"), text.package_languages, strict=True)
-        )
+        codes = {"source": text.metadata.get("from_code"), "target": text.metadata.get("to_code")}
+        return tuple(about_language(side, text.languages, code) for side, code in codes.items())
 
     def read(self, source: Source, answers: Answers) -> ForeignModel:
         network, text = _CTranslate2Network(source), open_text_files(source)
-        vocabularies = text.vocabularies(network.vocabularies, network.starts_from_zero)
+        vocabularies = align_vocabularies(text.source, text.target, network.vocabularies, network.starts_from_zero)
         around = text.around(vocabularies, network.starts_from_zero, answers)
         config = network.config(text, vocabularies, around)
         source_tokenizer, target_tokenizer, warnings = text.tokenizers(vocabularies, config)
@@ -179,10 +179,7 @@ class _CTranslate2Network:
         return self.source.weights.infos
 
     def _shape(self, name: str, dimensions: int) -> tuple[int, ...]:
-        shape = self._infos[name].shape if name in self._infos else None
-        if shape is None or len(shape) != dimensions or not all(shape):
-            raise Refused(f"The model lacks {name}, or has it in a shape that it cannot have: {shape}.")
-        return shape
+        return require_shape(self._infos, name, dimensions)
 
     def _number(self, name: str) -> float | None:
         info = self._infos.get(name)
@@ -503,12 +500,11 @@ class _CTranslate2Network:
 
 
 def _card(source: Source, text: TextFiles, answers: Answers) -> dict[str, Any]:
-    languages, folder = text.package_names, text.folder
-    cached = folder.parents[1].name if folder.parent.name == "snapshots" else ""  # of the hub: models--owner--name
+    read, written = text.package_names
     facts = {
-        "title": (cached.split("--")[-1] or source.name.removesuffix(PACKAGE))[:80],
-        "source": languages[0] or NAMES.get(answers.source_language or "", answers.source_language),
-        "target": languages[1] or NAMES.get(answers.target_language or "", answers.target_language),
+        "title": source.name.removesuffix(PACKAGE)[:80],
+        "source": read or NAMES.get(answers.source_language or "", answers.source_language),
+        "target": written or NAMES.get(answers.target_language or "", answers.target_language),
         "origin": CTranslate2.name,
     }
     return {name: value for name, value in facts.items() if value}

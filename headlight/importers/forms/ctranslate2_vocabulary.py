@@ -14,7 +14,6 @@ from headlight.importers.forms.token_lists import (
     OPENNMT_PADDING,
     TokenNames,
     Vocabularies,
-    align_vocabularies,
     open_tokenizers,
     tokenizer_files,
 )
@@ -81,10 +80,6 @@ class TextFiles:
         return next((names for names in by_pattern if len(names) > 1), {})
 
     @property
-    def package_languages(self) -> tuple[object, object]:
-        return self.metadata.get("from_code"), self.metadata.get("to_code")
-
-    @property
     def package_names(self) -> tuple[str | None, str | None]:
         """The languages of a package by name."""
         names = []
@@ -110,10 +105,6 @@ class TextFiles:
         if self.adds_nothing:
             return (), ()
         return (bos,) if self.is_bart and bos and not self.languages else (), (self.eos,)
-
-    def vocabularies(self, sizes: tuple[int, int], starts_from_zero: bool) -> Vocabularies:
-        """Return the tokens of both vocabularies, with padding of its own if translations start from it."""
-        return align_vocabularies(self.source, self.target, sizes, starts_from_zero)
 
     def around(self, vocabularies: Vocabularies, starts_from_zero: bool, answers: Answers) -> Around:
         """Return the ids around a sentence, with those of the chosen languages."""
@@ -150,10 +141,7 @@ class TextFiles:
         token = self._token_of(language)
         return vocabularies.target.index(token) if token else None
 
-    def tokenizer_names(self) -> str:
-        return ", ".join(path.name for path in self._tokenizer_files())
-
-    def _tokenizer_files(self) -> list[Path]:
+    def tokenizer_files(self) -> list[Path]:
         return tokenizer_files((self.folder,) if self.package is None else (self.package, self.folder))
 
     def tokenizers(
@@ -167,7 +155,7 @@ class TextFiles:
             frozenset(name for name in special if name) | frozenset(() if self.is_marian else languages),
             languages if self.is_marian else (),  # users may type one at the start of a sentence
         )
-        paths = self._tokenizer_files()
+        paths = self.tokenizer_files()
         tokenizers = open_tokenizers(paths, vocabularies, (config.pad_id, config.sos_id, config.eos_id), names)
         return *tokenizers, self._warnings(paths)
 

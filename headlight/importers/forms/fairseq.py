@@ -18,7 +18,6 @@ from headlight.importers.forms.fairseq_dictionaries import (
     dictionary,
     has_codes,
     languages,
-    named,
     tokenizers,
     vocabularies,
 )
@@ -32,7 +31,7 @@ from headlight.importers.forms.fairseq_settings import (
     about_languages,
     framing,
 )
-from headlight.importers.forms.form import ForeignModel
+from headlight.importers.forms.form import ForeignModel, Form
 from headlight.importers.forms.m2m100 import sinusoidal_from
 from headlight.importers.forms.parts import (
     MAX_TABLE_NUMBERS,
@@ -84,9 +83,6 @@ _UNSUPPORTED_SETTINGS = {  # the setting, and the part that it switches on
 }
 
 
-_NO_ANSWERS = Answers()
-
-
 class _FairseqSizes(NamedTuple):
     """The sizes of the network; pairs are (encoder, decoder)."""
 
@@ -101,9 +97,7 @@ class _FairseqSizes(NamedTuple):
     final_norm: bool
 
 
-class Fairseq:
-    """The form of the checkpoints of fairseq's encoder-decoder transformers."""
-
+class Fairseq(Form):
     name = "fairseq"
     title = "This is a transformer of fairseq"
 
@@ -135,9 +129,7 @@ class Fairseq:
         if sizes.learned[0] != sizes.learned[1]:
             positions = f"encoder {positions}, decoder {learned[sizes.learned[1]]}"
         dictionaries = [path.name for side in (0, 1) if (path := dictionary(source, settings, side))]
-        around = (
-            (("Around a text", "<s> and </s>, as fairseq's BARTHubInterface puts them"),) if settings.is_bart else ()
-        )
+        around = ("Around a text", "<s> and </s>, as fairseq's BARTHubInterface puts them")
         return (
             ("Architecture", settings.architecture or "not named"),
             ("Task", settings.task or "not named"),
@@ -150,7 +142,7 @@ class Fairseq:
             ("Activation", settings.text("activation_fn") or "relu"),
             ("Positions", "none" if settings.flag("no_token_positional_embeddings") else positions),
             ("Dictionaries", " and ".join(dict.fromkeys(dictionaries)) or "none beside it"),
-            *around,
+            *([around] if settings.is_bart else []),
         )
 
     def folded(self, source: Source) -> tuple[tuple[str, str], ...]:
@@ -176,13 +168,13 @@ class Fairseq:
         settings, source = _known(source, answers)
         infos = source.weights.infos
         sizes = _sizes(infos, settings)
-        around = framing(settings, source, languages(settings, answers))
+        spoken = languages(settings, answers)
+        around = framing(settings, source, spoken)
         symbols = vocabularies(source, settings, answers, around)
         config = _native(settings, sizes, around, symbols)
         own, warnings = tokenizers(source, settings, answers, symbols, config)
         tensors = tensors_of(_parts(infos, sizes), source)
-        first, second = named(settings, answers)
-        known = replace(answers, source_language=first, target_language=second)
+        known = replace(answers, source_language=spoken[0], target_language=spoken[1])
         return foreign_model(self.name, config, tensors, own, known, warnings)
 
 
@@ -192,7 +184,7 @@ def settings_of(source: Source) -> Settings | None:
     return None if model is None else model[0]
 
 
-def _model(source: Source, answers: Answers = _NO_ANSWERS) -> tuple[Settings, Source] | None:
+def _model(source: Source, answers: Answers | None = None) -> tuple[Settings, Source] | None:
     """Return the settings of a transformer and its weights; None for another model.
 
     A file of several models has one per pair of languages: `answers` choose it. Raises Refused for an unknown pair.
@@ -206,21 +198,19 @@ def _model(source: Source, answers: Answers = _NO_ANSWERS) -> tuple[Settings, So
         return None
     settings = Settings(args, task)
     if settings.task == PAIRS_TASK and settings.pairs:
-        chosen = answers.source_language, answers.target_language
-        pair = settings.pairs[0] if None in chosen else chosen
+        pair = settings.pairs[0]
+        if answers is not None and answers.source_language and answers.target_language:
+            pair = answers.source_language, answers.target_language
         if pair not in settings.pairs:
             known = ", ".join("-".join(pair) for pair in settings.pairs[:8])
             raise Refused(f"The file has no model for {pair[0]} to {pair[1]}; its pairs are {known}.")
         source = replace(source, weights=PairWeights(source.weights, f"models.{pair[0]}-{pair[1]}."))
-    return (settings, source) if _is_fairseq(args, source.weights.infos) else None
+    is_fairseq = not {"arch", "_name", "encoder_embed_dim"}.isdisjoint(args)
+    layered = any(name.startswith("encoder.layers.0.self_attn.") for name in source.weights.infos)
+    return (settings, source) if is_fairseq and layered else None
 
 
-def _is_fairseq(model: Mapping[str, Any], infos: Mapping[str, TensorInfo]) -> bool:
-    named = "arch" in model or "_name" in model or "encoder_embed_dim" in model
-    return named and any(name.startswith("encoder.layers.0.self_attn.") for name in infos)
-
-
-def _known(source: Source, answers: Answers = _NO_ANSWERS) -> tuple[Settings, Source]:
+def _known(source: Source, answers: Answers | None = None) -> tuple[Settings, Source]:
     model = _model(source, answers)
     assert model is not None, "a form reads what it fits"
     return model

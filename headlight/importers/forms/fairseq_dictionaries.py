@@ -21,21 +21,16 @@ GPT2_FILES = ("encoder.json", "vocab.bpe")
 PAD, END = 1, 2
 
 
-def named(settings: Settings, answers: Answers) -> tuple[str | None, str | None]:
-    """Return the languages of the model, as far as they are known."""
-    pair = settings.pairs[0] if settings.task == PAIRS_TASK and len(settings.pairs) == 1 else (None, None)
+def languages(settings: Settings, answers: Answers) -> tuple[str, str]:
+    """Return the languages of the model; "" for one that is not known."""
+    pair = settings.pairs[0] if settings.task == PAIRS_TASK and len(settings.pairs) == 1 else ("", "")
     return (
         answers.source_language or settings.text("source_lang") or pair[0],
         answers.target_language or settings.text("target_lang") or pair[1],
     )
 
 
-def languages(settings: Settings, answers: Answers) -> tuple[str, str]:
-    source, target = named(settings, answers)
-    return source or "", target or ""
-
-
-def dictionary(source: Source, settings: Settings, side: int, language: str | None = None) -> Path | None:
+def dictionary(source: Source, settings: Settings, side: int, language: str = "") -> Path | None:
     """Return the dictionary of a side, 0 for the source and 1 for the target, that lies beside the weights."""
     own = language or settings.text(("source_lang", "target_lang")[side])
     configured = (settings.text(name) for name in (("source_dict", "target_dict")[side], "fixed_dictionary"))
@@ -66,8 +61,8 @@ def vocabularies(
     source: Source, settings: Settings, answers: Answers, around: Framing
 ) -> tuple[list[str] | None, list[str] | None]:
     """Return the symbols of both sides by id, with those that the task adds; None without a dictionary."""
-    answered, known = (answers.source_vocab, answers.target_vocab), named(settings, answers)
-    paths = [answered[side] or dictionary(source, settings, side, known[side]) for side in (0, 1)]
+    answered, spoken = (answers.source_vocab, answers.target_vocab), languages(settings, answers)
+    paths = [answered[side] or dictionary(source, settings, side, spoken[side]) for side in (0, 1)]
     first, second = (None if path is None else _symbols(path, around.added) for path in paths)
     return first, second
 

@@ -53,11 +53,11 @@ class Form(Protocol):
 
     def folded(self, source: Source) -> tuple[tuple[str, str], ...]:
         """Return what has to be converted for our network to compute the same, as pairs of a part and how."""
-        ...
+        return ()
 
     def questions(self, source: Source) -> tuple[ImportQuestion, ...]:
         """Return every question that the file leaves open, answered or not."""
-        ...
+        return ()
 
     def read(self, source: Source, answers: Answers) -> ForeignModel:
         """Return the model, converted as the answers say. Raises Refused for an answer that cannot be."""

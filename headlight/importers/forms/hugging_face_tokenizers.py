@@ -8,15 +8,17 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import tokenizers
 from tokenizers import AddedToken
 
-from headlight import tokenizer_json as foreign
+from headlight import tokenizer_json
 from headlight.checkpoints import load_tokenizer
 from headlight.importers import sentencepiece_file
 from headlight.importers.forms.hugging_face_config import HuggingFaceConfig
 from headlight.importers.forms.languages import M2M100, MBART, MBART_50, PLBART, PLBART_MULTI, Languages
 from headlight.importers.limits import MAX_TOKENS
 from headlight.importers.sentencepiece_file import PieceType, SentencePiece
+from headlight.importers.subwords import lines_of
 from headlight.tokenizer_json import moses
 from transformer.checkpoint.weights import Refused
 from transformer.files import read_bytes, read_json
@@ -29,6 +31,7 @@ MARIAN = ("source.spm", "target.spm")
 FAIRSEQ_FIRST = ("<s>", "<pad>", "</s>", "<unk>")  # where SentencePiece has <unk> <s> </s>
 MASK = "<mask>"
 PEGASUS_OFFSET = 103
+MAX_MERGES_BYTES = 2**26
 WITHOUT_MOSES = (
     "Moses, which cuts the texts of this model into words, is not installed, or cannot know its languages: install "
     "sacremoses and import it again, or put spaces around punctuation yourself, as in “Hello , world !”."
@@ -134,7 +137,7 @@ def byte_level(vocabulary: Mapping[str, int], merges: Path, ids: Ids, size: int,
     in_bytes = {"type": "ByteLevel", "add_prefix_space": spaced, "trim_offsets": True, "use_regex": True}
     model = {"type": "BPE", "vocab": dict(vocabulary), "merges": _merges(merges)}
     try:
-        inner = foreign.opened({"model": model, "pre_tokenizer": in_bytes, "decoder": in_bytes})
+        inner = tokenizer_json.opened({"model": model, "pre_tokenizer": in_bytes, "decoder": in_bytes})
     except ValueError as error:
         raise Refused(f"{merges.name} and the vocabulary do not fit together: {error}.") from None
     inner.add_special_tokens([token for token in (*FAIRSEQ_FIRST, MASK) if token in vocabulary])
@@ -148,10 +151,7 @@ def bert(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
     if not _needs_own_files(config.folder, WORD_PIECES):
         return tokenizer_file(config.folder, ids, size)
     path = config.folder / WORD_PIECES
-    lines = _text(path).removesuffix("\n").split("\n")  # not splitlines: a token may be another line separator
-    if len(lines) > MAX_TOKENS:
-        raise Refused(f"{path.name} has {len(lines):,} lines; at most {MAX_TOKENS:,} are read.")
-    vocabulary = {token.removesuffix("\r"): id for id, token in enumerate(lines)}
+    vocabulary = {token: id for id, token in enumerate(lines_of(path))}
     unknown = config.token("unk_token") or "[UNK]"
     require_unknown(vocabulary, path.name, unknown)
     flags = {name: config.tokenizer.get(name) for name in ("do_lower_case", "tokenize_chinese_chars", "strip_accents")}
@@ -159,7 +159,7 @@ def bert(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
     cut = {"clean_text": True, "handle_chinese_chars": chinese is not False, "strip_accents": strip}
     model = {"type": "WordPiece", "vocab": vocabulary, "unk_token": unknown, "continuing_subword_prefix": "##"}
     try:
-        inner = foreign.opened(
+        inner = tokenizer_json.opened(
             {
                 "normalizer": {"type": "BertNormalizer", **cut, "lowercase": lower is not False},
                 "pre_tokenizer": {"type": "BertPreTokenizer"},
@@ -173,11 +173,6 @@ def bert(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
     named = [config.token(name) or text for name, text in usual.items()]
     inner.add_special_tokens([token for token in (unknown, *named) if token in vocabulary])
     return Tokenizer(inner, *ids).of_size(size)
-
-
-def blenderbot(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
-    """Open the byte-level pieces of Blenderbot, whose texts begin with a space."""
-    return bart(config, ids, size, spaced=True)
 
 
 def blenderbot_small(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenizer | None:
@@ -207,7 +202,8 @@ def blenderbot_small(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenize
             ],
         },
     }
-    return _with_word_ends(folder / MERGES, vocabulary, (special, "__unk__"), cutting, (ids, size))
+    inner = _with_word_ends(folder / MERGES, vocabulary, special, "__unk__", cutting, size)
+    return Tokenizer(inner, *ids).of_size(size)
 
 
 def fsmt(config: HuggingFaceConfig, ids: Ids, sizes: tuple[int, int]) -> tuple[Tokenizer, Tokenizer] | None:
@@ -217,16 +213,16 @@ def fsmt(config: HuggingFaceConfig, ids: Ids, sizes: tuple[int, int]) -> tuple[T
         return _whole(folder, ids, sizes)
     lower = config.tokenizer.get("do_lower_case") is True
     cutting = {"normalizer": {"type": "Lowercase"} if lower else None, "pre_tokenizer": {"type": "WhitespaceSplit"}}
-    source, target = (
-        _after_moses(
-            _with_word_ends(
-                folder / MERGES, vocabulary_of(folder / name), (FAIRSEQ_FIRST, "<unk>"), cutting, (ids, size)
-            ),
-            language,
-        )
-        for name, size, language in zip(FSMT, sizes, _fsmt_languages(config), strict=True)
-    )
-    return source, target
+    sides: list[Tokenizer] = []
+    for name, size, language in zip(FSMT, sizes, _fsmt_languages(config), strict=True):
+        vocabulary = vocabulary_of(folder / name)
+        inner = _with_word_ends(folder / MERGES, vocabulary, FAIRSEQ_FIRST, "<unk>", cutting, size)
+        tokenizer = Tokenizer(inner, *ids).of_size(size)
+        if language and moses.is_installed():
+            wrapped = moses.with_moses(tokenizer.inner, {"language": language, "normalizes": True})
+            tokenizer = Tokenizer(wrapped, *ids, tokenizer.vocab_size)
+        sides.append(tokenizer)
+    return sides[0], sides[1]
 
 
 def _fsmt_languages(config: HuggingFaceConfig) -> tuple[str, str]:
@@ -242,35 +238,29 @@ def cuts_with_moses(config: HuggingFaceConfig) -> bool:
     return moses.is_installed() and all(_fsmt_languages(config))
 
 
-def _after_moses(tokenizer: Tokenizer, language: str) -> Tokenizer:
-    if not language or not moses.is_installed():
-        return tokenizer
-    inner = moses.with_moses(tokenizer.inner, {"language": language, "normalizes": True})
-    return Tokenizer(inner, tokenizer.pad_id, tokenizer.sos_id, tokenizer.eos_id, tokenizer.vocab_size)
-
-
 def _with_word_ends(
     merges: Path,
     vocabulary: Mapping[str, int],
-    special: tuple[tuple[str, ...], str],  # all, and the one for what is unknown
+    special: tuple[str, ...],
+    unknown: str,
     cutting: Mapping[str, Any],
-    fitting: tuple[Ids, int],
-) -> Tokenizer:
+    size: int,
+) -> tokenizers.Tokenizer:
     """Return a tokenizer of merges (Sennrich et al. 2016) in which the last piece of a word ends in "</w>".
 
-    A merge may make a piece that the vocabulary lacks: it has an id beyond the model's, which is unknown.
+    A merge may make a piece that the vocabulary lacks: it has an id beyond the model's `size`, which is unknown.
     """
     pairs = _merges(merges)
     missing = dict.fromkeys(piece for a, b in pairs for piece in (a, b, a + b) if piece not in vocabulary)
-    first = max(fitting[1], max(vocabulary.values()) + 1)
+    first = max(size, max(vocabulary.values()) + 1)
     tokens = {**vocabulary, **{piece: id for id, piece in enumerate(missing, first)}}
-    model = {"type": "BPE", "vocab": tokens, "merges": pairs, "unk_token": special[1], "end_of_word_suffix": "</w>"}
+    model = {"type": "BPE", "vocab": tokens, "merges": pairs, "unk_token": unknown, "end_of_word_suffix": "</w>"}
     try:
-        inner = foreign.opened({**cutting, "model": model, "decoder": {"type": "BPEDecoder", "suffix": "</w>"}})
+        inner = tokenizer_json.opened({**cutting, "model": model, "decoder": {"type": "BPEDecoder", "suffix": "</w>"}})
     except ValueError as error:
         raise Refused(f"{merges.name} and the vocabulary do not fit together: {error}.") from None
-    inner.add_special_tokens([token for token in special[0] if token in vocabulary])
-    return Tokenizer(inner, *fitting[0]).of_size(fitting[1])
+    inner.add_special_tokens([token for token in special if token in vocabulary])
+    return inner
 
 
 def _split(pattern: str, behavior: str) -> dict[str, Any]:
@@ -409,15 +399,11 @@ def _parsed(path: Path, changed: int) -> Mapping[str, int]:
 
 def _merges(path: Path) -> list[list[str]]:
     """Read pairs of pieces, the first to be merged first; how often a pair occurred may follow it."""
-    lines = _text(path).splitlines()
-    return [line.split(" ")[:2] for line in lines if " " in line and not line.startswith("#version")]
-
-
-def _text(path: Path) -> str:
     try:
-        return read_bytes(path, 2**26).decode("utf-8")
+        lines = read_bytes(path, MAX_MERGES_BYTES).decode("utf-8").splitlines()
     except (OSError, ValueError):
         raise Refused(f"{path.name} cannot be read as text in UTF-8.") from None
+    return [line.split(" ")[:2] for line in lines if " " in line and not line.startswith("#version")]
 
 
 def _named_in(path: Path, pattern: re.Pattern[str]) -> dict[str, int]:

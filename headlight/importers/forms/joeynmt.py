@@ -16,7 +16,7 @@ from torch import Tensor
 
 from headlight.formatting import both
 from headlight.importers import subwords
-from headlight.importers.forms.form import ForeignModel
+from headlight.importers.forms.form import ForeignModel, Form
 from headlight.importers.forms.parts import (
     TensorPart,
     affine,
@@ -28,7 +28,7 @@ from headlight.importers.forms.parts import (
     tensors_of,
 )
 from headlight.importers.limits import MAX_WIDTH
-from headlight.importers.questions import Answers, ImportQuestion
+from headlight.importers.questions import Answers
 from headlight.importers.source import Source
 from transformer.checkpoint.weights import Refused
 from transformer.config import Activation, ModelConfig, StackConfig
@@ -51,9 +51,7 @@ NORM_EPS, MAX_POSITIONS = 1e-6, 5_000
 _IGNORED = frozenset({"encoder.pe.pe", "decoder.pe.pe"})
 
 
-class JoeyNMT:
-    """The form of JoeyNMT's checkpoints."""
-
+class JoeyNMT(Form):
     name = "JoeyNMT"
     title = "This is a transformer of JoeyNMT"
 
@@ -93,9 +91,6 @@ class JoeyNMT:
         if scales[0] == scales[1]:
             return ()
         return (("Scale of the source embedding", "unlike the target's: in the embedding itself"),)
-
-    def questions(self, source: Source) -> tuple[ImportQuestion, ...]:
-        return ()
 
     def read(self, source: Source, answers: Answers) -> ForeignModel:
         config = _native(source)

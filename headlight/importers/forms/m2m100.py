@@ -11,7 +11,13 @@ from torch import Tensor
 from headlight.importers.forms import hugging_face_tokenizers
 from headlight.importers.forms.hugging_face_config import HuggingFaceConfig
 from headlight.importers.forms.languages import Around, Languages
-from headlight.importers.forms.marian_family import MarianFamily, ask_for_both, forced_start, shared
+from headlight.importers.forms.marian_family import (
+    MarianFamily,
+    about_languages,
+    forced_start,
+    plain_around,
+    shared,
+)
 from headlight.importers.limits import MAX_TOKENS
 from headlight.importers.questions import Answers, ImportQuestion
 from transformer.checkpoint.weights import Refused
@@ -38,8 +44,8 @@ def _positions(config: HuggingFaceConfig, length: int, d_model: int) -> Tensor:
     return sinusoidal_from(config.known_id("pad_token_id", MAX_TOKENS) + 1, length, d_model)
 
 
-def _asks(config: HuggingFaceConfig, languages: Languages) -> tuple[ImportQuestion, ...]:
-    return ask_for_both(config, languages, target_is_set=bool(forced_start(config)))
+def _language_questions(config: HuggingFaceConfig, languages: Languages) -> tuple[ImportQuestion, ...]:
+    return about_languages(config, languages, target_is_set=bool(forced_start(config)))
 
 
 def _around(config: HuggingFaceConfig, languages: Languages, answers: Answers) -> Around:
@@ -52,7 +58,7 @@ def _around(config: HuggingFaceConfig, languages: Languages, answers: Answers) -
             remedy="Set decoder_start_token_id to eos_token_id if the model was trained so.",
         )
     if not languages:
-        return Around(start, target_start=forced_start(config))
+        return plain_around(config, languages, answers)
     read = languages[answers.source_language or ""]
     written = forced_start(config) or (languages[answers.target_language or ""],)
     if config.tokenizer.get("legacy_behaviour") is True:  # the first NLLB tokenizers put it at the end
@@ -76,7 +82,7 @@ M2M100 = MarianFamily(
     multilingual=True,
     tokenizers=shared(hugging_face_tokenizers.m2m100),
     languages=hugging_face_tokenizers.m2m100_languages,
-    asks=_asks,
+    language_questions=_language_questions,
     around=_around,
 )
 
@@ -96,7 +102,7 @@ FSMT = replace(
     multilingual=False,
     tokenizers=hugging_face_tokenizers.fsmt,
     languages=lambda config: {},
-    asks=lambda config, languages: (),
+    language_questions=lambda config, languages: (),
     output="{}decoder.output_projection.weight",
     two_vocabularies=True,
     caution=_caution,

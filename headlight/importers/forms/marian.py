@@ -20,7 +20,7 @@ def sines_then_cosines(length: int, d_model: int) -> Tensor:
     return torch.cat([table[:, 0::2], table[:, 1::2]], 1)[:, :d_model]
 
 
-def _ask_for_language(config: HuggingFaceConfig, languages: Languages) -> tuple[ImportQuestion, ...]:
+def _language_questions(config: HuggingFaceConfig, languages: Languages) -> tuple[ImportQuestion, ...]:
     """Ask for the target language of a model with several; its token begins the source sentence."""
     return (about_language("target", languages, None, required=False),) if languages else ()
 
@@ -49,6 +49,6 @@ MARIAN = MarianFamily(
     multilingual=False,
     tokenizers=hugging_face_tokenizers.marian,
     languages=hugging_face_tokenizers.marian_languages,
-    asks=_ask_for_language,
+    language_questions=_language_questions,
     around=_around,
 )

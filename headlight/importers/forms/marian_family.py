@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from torch import Tensor
 from torch.nn.functional import layer_norm
@@ -61,19 +61,10 @@ _ARCHITECTURES = ("ForConditionalGeneration", "MTModel", "Model")
 _IGNORED_TENSORS = ("version", "_float_tensor", "embed_positions.weights")
 
 
-class PositionTable(Protocol):
-    """The positions of a stack: their numbers in the file, or computed as the family's code does."""
-
-    def __call__(self, config: HuggingFaceConfig, length: int, d_model: int) -> Tensor: ...
+OpenTokenizers = Callable[[HuggingFaceConfig, Ids, tuple[int, int]], tuple[Tokenizer, Tokenizer] | None]
 
 
-class Tokenizers(Protocol):
-    def __call__(
-        self, config: HuggingFaceConfig, ids: Ids, sizes: tuple[int, int]
-    ) -> tuple[Tokenizer, Tokenizer] | None: ...
-
-
-def shared(open_tokenizer: Callable[[HuggingFaceConfig, Ids, int], Tokenizer | None]) -> Tokenizers:
+def shared(open_tokenizer: Callable[[HuggingFaceConfig, Ids, int], Tokenizer | None]) -> OpenTokenizers:
     """Return the tokenizers of a family that reads and writes with the same tokenizer."""
 
     def both(config: HuggingFaceConfig, ids: Ids, sizes: tuple[int, int]) -> tuple[Tokenizer, Tokenizer] | None:
@@ -89,7 +80,7 @@ def forced_start(config: HuggingFaceConfig) -> tuple[int, ...]:
     return () if first is None else (first,)
 
 
-def ask_for_both(
+def about_languages(
     config: HuggingFaceConfig, languages: Languages, target_is_set: bool
 ) -> tuple[ImportQuestion, ...]:
     """Ask for the language that a multilingual model reads, and for the one that it writes unless that is set."""
@@ -130,14 +121,14 @@ class MarianFamily:
     logits_bias: bool
     positions: Positions
     offset: int
-    table: PositionTable | None  # where the file has none
+    table: Callable[[HuggingFaceConfig, int, int], Tensor] | None  # [length, d_model], where the file has none
     activation: str  # where the configuration names none
     scaled: bool  # whether embeddings are multiplied by √d_model where the configuration does not say
     multilingual: bool
-    tokenizers: Tokenizers
-    languages: Callable[[HuggingFaceConfig], Languages]
-    asks: Callable[[HuggingFaceConfig, Languages], tuple[ImportQuestion, ...]]
+    tokenizers: OpenTokenizers
     around: Callable[[HuggingFaceConfig, Languages, Answers], Around]
+    languages: Callable[[HuggingFaceConfig], Languages] = lambda config: {}
+    language_questions: Callable[[HuggingFaceConfig, Languages], tuple[ImportQuestion, ...]] = lambda *_: ()
     output: str = "lm_head.weight"  # which may follow the prefix of the other names
     two_vocabularies: bool = False  # whether each side has its own, src_vocab_size and tgt_vocab_size
     decoder_norm_first: bool = False  # whether the decoder norms its embeddings before it adds the positions
@@ -205,7 +196,7 @@ class MarianFamily:
 
     def questions(self, source: Source) -> tuple[ImportQuestion, ...]:
         config = _config_of(source)
-        return self.asks(config, self.languages(config))
+        return self.language_questions(config, self.languages(config))
 
     def read(self, source: Source, answers: Answers) -> ForeignModel:
         config = _config_of(source)
@@ -455,13 +446,11 @@ def _config_of(source: Source) -> HuggingFaceConfig:
 
 def _card(source: Source, config: HuggingFaceConfig, answers: Answers) -> dict[str, Any]:
     """Return the model's name and languages, as far as they are known."""
-    folder = config.folder
-    cached = folder.parents[1].name if folder.parent.name == "snapshots" else ""  # of the hub: models--owner--name
     stated = config.values.get("langs")  # FSMT's
-    written = stated if isinstance(stated, list) and len(stated) == 2 else (None, None)
+    pair = stated if isinstance(stated, list) and len(stated) == 2 else (None, None)
     facts = {
-        "title": cached.split("--")[-1] or source.name,
-        "source": answers.source_language or config.tokenizer.get("source_lang") or written[0],
-        "target": answers.target_language or config.tokenizer.get("target_lang") or written[1],
+        "title": source.name,
+        "source": answers.source_language or config.tokenizer.get("source_lang") or pair[0],
+        "target": answers.target_language or config.tokenizer.get("target_lang") or pair[1],
     }
     return {name: NAMES.get(value, value[:80]) for name, value in facts.items() if isinstance(value, str) and value}

@@ -7,15 +7,15 @@ from functools import partial
 from typing import Any
 
 from headlight import tokenizer_json
-from headlight.importers.forms.form import ForeignModel
-from headlight.importers.questions import Answers, ImportQuestion
+from headlight.importers.forms.form import ForeignModel, Form
+from headlight.importers.questions import Answers
 from headlight.importers.source import Source
 from transformer.checkpoint.native import CARD, CONFIG, expected_shapes, from_json, load_tokenizers
 from transformer.config import ModelConfig
 from transformer.files import read_json
 
 
-class Native:
+class Native(Form):
     """The native format as `checkpoints.save` writes it: there are no questions and no conversion."""
 
     name = "Headlight"
@@ -39,12 +39,6 @@ class Native:
             ("d_model, d_ff", f"{config.d_model:,}, {encoder.d_ff:,} and {decoder.d_ff:,}"),
             ("Vocabularies", f"{config.source_vocab_size:,} and {config.target_vocab_size:,}"),
         )
-
-    def folded(self, source: Source) -> tuple[tuple[str, str], ...]:
-        return ()
-
-    def questions(self, source: Source) -> tuple[ImportQuestion, ...]:
-        return ()
 
     def read(self, source: Source, answers: Answers) -> ForeignModel:
         config, folder = _config(source), source.folder

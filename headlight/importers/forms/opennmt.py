@@ -14,8 +14,8 @@ from typing import Any
 
 import torch
 
-from headlight.importers.forms.form import ForeignModel
-from headlight.importers.forms.parts import TensorPart, affine, linear, shapes_due, tensors_of
+from headlight.importers.forms.form import ForeignModel, Form
+from headlight.importers.forms.parts import TensorPart, affine, linear, require_shape, shapes_due, tensors_of
 from headlight.importers.forms.token_lists import (
     NEVER_LOGIT,
     TokenNames,
@@ -26,7 +26,7 @@ from headlight.importers.forms.token_lists import (
     tokenizer_files,
 )
 from headlight.importers.limits import MAX_TOKENS
-from headlight.importers.questions import Answers, ImportQuestion
+from headlight.importers.questions import Answers
 from headlight.importers.source import Source
 from transformer.checkpoint.weights import Refused
 from transformer.config import MAX_SIZES, Activation, ModelConfig, StackConfig, Tied
@@ -64,7 +64,7 @@ _REQUIRED_OPTIONS = {
 _ATTENTIONS = ("scaled-dot", "scaled-dot-flash")  # two implementations of the same attention
 
 
-class OpenNMT:
+class OpenNMT(Form):
     name = "OpenNMT-py"
     title = "This is a model of OpenNMT-py"
 
@@ -87,12 +87,6 @@ class OpenNMT:
             ("Activation", network.text("pos_ffn_activation_fn", "relu")),
             ("Tokenizer", ", ".join(path.name for path in _tokenizers(source)) or "none; a text is tokens with spaces"),
         )
-
-    def folded(self, source: Source) -> tuple[tuple[str, str], ...]:
-        return ()
-
-    def questions(self, source: Source) -> tuple[ImportQuestion, ...]:
-        return ()
 
     def read(self, source: Source, answers: Answers) -> ForeignModel:
         network = _OpenNMTNetwork(source)
@@ -133,7 +127,7 @@ class _OpenNMTNetwork:
             raise Refused(
                 f"The feed-forward networks are {brief(self.activation)}; supported are {' and '.join(_ACTIVATIONS)}."
             )
-        embeddings = [self._shape(f"{stack}.{_EMBEDDING}", 2) for stack in _STACKS]
+        embeddings = [require_shape(self.infos, f"{stack}.{_EMBEDDING}", 2) for stack in _STACKS]
         self.sizes, self.width = (embeddings[0][0], embeddings[1][0]), embeddings[0][1]
         heads, d_ff = self._whole("heads", 8), self._whole("transformer_ff", 2048)
         depths = [self._whole(name, 6) for name in ("enc_layers", "dec_layers")]
@@ -154,12 +148,6 @@ class _OpenNMTNetwork:
         if type(value) is not int or not 1 <= value <= MAX_SIZES["width"]:
             raise Refused(f"The option {name} is {brief(value)}; it must be a whole number above 0.")
         return value
-
-    def _shape(self, name: str, dimensions: int) -> tuple[int, ...]:
-        shape = self.infos[name].shape if name in self.infos else None
-        if shape is None or len(shape) != dimensions or not all(shape):
-            raise Refused(f"The model lacks {name}, or has it in a shape that it cannot have: {shape}.")
-        return shape
 
     @property
     def tokens(self) -> tuple[list[str], list[str]]:
@@ -214,7 +202,7 @@ class _OpenNMTNetwork:
         )
 
     def _length(self) -> int:
-        return self._shape(f"encoder.{_POSITIONS}", 3)[0] if self.positions else 512
+        return require_shape(self.infos, f"encoder.{_POSITIONS}", 3)[0] if self.positions else 512
 
     def _has_bias(self, linear: str) -> bool:
         return any(name.endswith(f"{linear}.bias") for name in self.infos)
@@ -223,7 +211,7 @@ class _OpenNMTNetwork:
         """List our tensors, with the foreign one that each is made of. Raises Refused for one of another shape."""
         parts = list(self._all_parts((None, None) if vocabularies is None else vocabularies.orders))
         for name, shape in shapes_due(parts, self.source).items():
-            if self._shape(name, len(shape)) != shape:
+            if require_shape(self.infos, name, len(shape)) != shape:
                 raise Refused(f"{name} is of shape {self.infos[name].shape}, and must be {shape}.")
         return parts
 

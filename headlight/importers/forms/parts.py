@@ -14,7 +14,7 @@ from headlight.importers.forms.form import ForeignModel
 from headlight.importers.limits import MAX_LAYERS
 from headlight.importers.questions import Answers
 from headlight.importers.source import Source
-from transformer.checkpoint.weights import TensorInfo
+from transformer.checkpoint.weights import Refused, TensorInfo
 from transformer.config import ModelConfig
 from transformer.tokenizers import Tokenizer
 
@@ -43,6 +43,14 @@ def size_of(infos: Mapping[str, TensorInfo], name: str, axis: int, otherwise: in
     """Return the size of a tensor along an axis, or `otherwise`, since the doctor examines incomplete files too."""
     shape = infos[name].shape if name in infos else ()
     return shape[axis] if axis < len(shape) else otherwise
+
+
+def require_shape(infos: Mapping[str, TensorInfo], name: str, dimensions: int) -> tuple[int, ...]:
+    """Return the shape of a tensor. Raises Refused where it is missing, empty or of other dimensions."""
+    shape = infos[name].shape if name in infos else None
+    if shape is None or len(shape) != dimensions or not all(shape):
+        raise Refused(f"The model lacks {name}, or has it in a shape that it cannot have: {shape}.")
+    return shape
 
 
 def depth_of(infos: Mapping[str, TensorInfo], prefix: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from headlight.importers.forms import hugging_face_tokenizers
 from headlight.importers.forms.bart import BART
@@ -17,7 +18,7 @@ PEGASUS = replace(
     final_norm=True,
     tokenizers=shared(hugging_face_tokenizers.pegasus),
     languages=lambda config: {},
-    asks=lambda config, languages: (),
+    language_questions=lambda config, languages: (),
     around=plain_around,
 )
 
@@ -27,7 +28,7 @@ BLENDERBOT = replace(
     model_type="blenderbot",
     positions="learned",
     table=None,
-    tokenizers=shared(hugging_face_tokenizers.blenderbot),
+    tokenizers=shared(partial(hugging_face_tokenizers.bart, spaced=True)),  # its texts begin with a space
 )
 
 # Its encoder norms the sum of embeddings and positions; its decoder norms the embeddings, then adds the positions.

@@ -5,7 +5,7 @@ Shapes: D = d_model, I = n_heads * d_kv, F = feed-forward width, V vocabulary.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -15,11 +15,11 @@ from tokenizers import decoders, models, pre_tokenizers
 from torch import Tensor
 
 from headlight.importers import sentencepiece_file
-from headlight.importers.forms.form import ForeignModel
+from headlight.importers.forms.form import ForeignModel, Form
 from headlight.importers.forms.hugging_face_config import HuggingFaceConfig, hugging_face_config
 from headlight.importers.forms.hugging_face_tokenizers import Ids, require_unknown, tokenizer_file
-from headlight.importers.forms.parts import depth_of, size_of
-from headlight.importers.questions import Answers, ImportQuestion
+from headlight.importers.forms.parts import TensorPart, are_complete, depth_of, shapes_due, size_of
+from headlight.importers.questions import Answers
 from headlight.importers.source import Source
 from transformer.byte_pieces import byte_characters
 from transformer.checkpoint.weights import Refused, TensorInfo
@@ -33,12 +33,8 @@ _ATTENTIONS = {
     "encoder": {"attention": "SelfAttention"},
     "decoder": {"self_attention": "SelfAttention", "cross_attention": "EncDecAttention"},
 }
-_FEED_FORWARD: dict[str, Activation] = {
-    "relu": "relu",
-    "gelu_new": "gelu",
-    "silu": "silu",
-    "swish": "silu",
-}  # theirs, ours
+# Their names of the activations, and ours.
+_FEED_FORWARD: dict[str, Activation] = {"relu": "relu", "gelu_new": "gelu", "silu": "silu", "swish": "silu"}
 # The shared embedding under other names, and a bias of cross-attention that old files have and no code ever read.
 _SHARED_COPIES = ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight", _HEAD)
 _UNUSED_TENSOR = "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"
@@ -60,25 +56,22 @@ class T5Sizes(NamedTuple):
     shared_bias: bool  # whether all layers of a stack have the position bias of its first
 
 
-class HuggingFaceT5:
+class HuggingFaceT5(Form):
     name = "Hugging Face T5"
     title = "This is a model of Hugging Face T5"
 
     def fits(self, source: Source) -> bool:
         """Return whether the configuration is a T5's, all its tensors are there, and no others."""
-        if _config(source) is None:
+        config = _config(source)
+        if config is None:
             return False
-        infos, due = source.weights.infos, self.due(source)
-        return all(name in due or name in (*_SHARED_COPIES, _UNUSED_TENSOR) for name in infos) and all(
-            name in infos and infos[name].shape == shape for name, shape in due.items()
-        )
+        parts = _parts(_sizes(config), separate=_HEAD in source.weights.infos)
+        return are_complete(parts, source, frozenset({*_SHARED_COPIES, _UNUSED_TENSOR}))
 
     def due(self, source: Source) -> Mapping[str, tuple[int, ...]]:
-        config = _config(source)
-        infos = source.weights.infos
+        config, infos = _config(source), source.weights.infos
         sizes = _sizes_of(infos) if config is None else _sizes(config)
-        due = {theirs: _shape(ours, sizes) for ours, theirs in _names(sizes).items()}
-        return {**due, _HEAD: (sizes.vocabulary, sizes.width)} if _HEAD in infos else due
+        return shapes_due(_parts(sizes, separate=_HEAD in infos), source)
 
     def facts(self, source: Source) -> tuple[tuple[str, str], ...]:
         config = _known(source)
@@ -99,19 +92,14 @@ class HuggingFaceT5:
             return ()
         return (("1 / √d_model before the output", "in the gain of the decoder's final layer norm"),)
 
-    def questions(self, source: Source) -> tuple[ImportQuestion, ...]:
-        return ()
-
     def read(self, source: Source, answers: Answers) -> ForeignModel:
         config = _known(source)
         sizes = _sizes(config)
         separate = _has_own_output(source)
         native = _native(config, sizes, separate)
         tensors: dict[str, Callable[[], Tensor]] = {
-            ours: partial(source.weights.tensor, theirs) for ours, theirs in _names(sizes).items()
+            part.native: partial(source.weights.tensor, part.names[0]) for part in _parts(sizes, separate)
         }
-        if separate:
-            tensors["output.weight"] = partial(source.weights.tensor, _HEAD)
         if _scaled(config):
             gain = tensors["decoder.norm.weight"]
             tensors["decoder.norm.weight"] = lambda: gain().float() * sizes.width**-0.5
@@ -155,7 +143,6 @@ def _sizes(config: HuggingFaceConfig) -> T5Sizes:
 
 def _sizes_of(infos: Mapping[str, TensorInfo]) -> T5Sizes:
     """Return the sizes as far as the tensors show them, for a file without a configuration."""
-
     first, last = "encoder.block.0.layer.0.SelfAttention", "encoder.block.0.layer.1.DenseReluDense"
     gated = f"{last}.wi_0.weight" in infos
     width = size_of(infos, _SHARED, 1, 512)
@@ -172,40 +159,38 @@ def _sizes_of(infos: Mapping[str, TensorInfo]) -> T5Sizes:
     )
 
 
-def _names(sizes: T5Sizes) -> dict[str, str]:
-    """Return our names with theirs; a block of theirs numbers its sublayers, the feed-forward network last."""
-    names = {"encoder.embedding.tokens.weight": _SHARED}
-    forward = {"inner": "wi_0", "gate": "wi_1", "outer": "wo"} if sizes.gated else {"inner": "wi", "outer": "wo"}
+def _parts(sizes: T5Sizes, separate: bool) -> Iterator[TensorPart]:
+    """Yield our tensors, with an output projection if it is `separate` from the embedding.
+
+    A block of theirs numbers its sublayers, the feed-forward network last.
+    """
+    d, inner, d_ff, vocabulary = sizes.width, sizes.inner, sizes.d_ff, sizes.vocabulary
+    forward = {"inner": ("wi_0" if sizes.gated else "wi", (d_ff, d)), "outer": ("wo", (d, d_ff))}
+    if sizes.gated:
+        forward["gate"] = ("wi_1", (d_ff, d))
+    yield _weight("encoder.embedding.tokens", "shared", (vocabulary, d))
     for (stack, attentions), depth in zip(_ATTENTIONS.items(), sizes.depths, strict=True):
-        names[f"{stack}.norm.weight"] = f"{stack}.final_layer_norm.weight"
+        yield _weight(f"{stack}.norm", f"{stack}.final_layer_norm", (d,))
         for layer in range(depth):
             ours, theirs = f"{stack}.layers.{layer}", f"{stack}.block.{layer}.layer"
             if layer == 0 or not sizes.shared_bias:
-                table = f"{theirs}.0.SelfAttention.relative_attention_bias.weight"
-                names[f"{ours}.{next(iter(attentions))}.position_bias.table.weight"] = table
+                native, table = f"{ours}.{next(iter(attentions))}", f"{theirs}.0.SelfAttention.relative_attention_bias"
+                yield _weight(f"{native}.position_bias.table", table, (sizes.buckets, sizes.heads))
             for index, (own, foreign) in enumerate(attentions.items()):
                 for a, b in _MAPS.items():
-                    names[f"{ours}.{own}.{a}.weight"] = f"{theirs}.{index}.{foreign}.{b}.weight"
+                    shape = (d, inner) if a == "output" else (inner, d)
+                    yield _weight(f"{ours}.{own}.{a}", f"{theirs}.{index}.{foreign}.{b}", shape)
             last = len(attentions)
-            for own, foreign in forward.items():
-                names[f"{ours}.feed_forward.{own}.weight"] = f"{theirs}.{last}.DenseReluDense.{foreign}.weight"
+            for own, (foreign, shape) in forward.items():
+                yield _weight(f"{ours}.feed_forward.{own}", f"{theirs}.{last}.DenseReluDense.{foreign}", shape)
             for index in range(last + 1):
-                names[f"{ours}.residuals.{index}.norm.weight"] = f"{theirs}.{index}.layer_norm.weight"
-    return names
+                yield _weight(f"{ours}.residuals.{index}.norm", f"{theirs}.{index}.layer_norm", (d,))
+    if separate:
+        yield _weight("output", "lm_head", (vocabulary, d))
 
 
-def _shape(ours: str, sizes: T5Sizes) -> tuple[int, ...]:
-    """Return the shape of the tensor with our name `ours`."""
-    part = ours.split(".")[-2]
-    if part == "norm":
-        return (sizes.width,)
-    if part == "table":
-        return sizes.buckets, sizes.heads
-    if part == "tokens":
-        return sizes.vocabulary, sizes.width
-    if ".feed_forward." in ours:
-        return (sizes.width, sizes.d_ff) if part == "outer" else (sizes.d_ff, sizes.width)
-    return (sizes.width, sizes.inner) if part == "output" else (sizes.inner, sizes.width)
+def _weight(native: str, foreign: str, shape: tuple[int, ...]) -> TensorPart:
+    return TensorPart(f"{native}.weight", (f"{foreign}.weight",), shape)
 
 
 def _stated_activation(config: HuggingFaceConfig) -> str:

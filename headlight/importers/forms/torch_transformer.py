@@ -14,7 +14,7 @@ from typing import NamedTuple, cast
 from torch import Tensor
 
 from headlight.formatting import both
-from headlight.importers.forms.form import ForeignModel
+from headlight.importers.forms.form import ForeignModel, Form
 from headlight.importers.forms.parts import (
     MAX_TABLE_NUMBERS,
     TensorPart,
@@ -60,9 +60,7 @@ class _Layout(NamedTuple):
     output: str  # without ".weight"
 
 
-class TorchTransformer:
-    """The form of a state dict that has nn.Transformer's layers, and embeddings and an output layer around them."""
-
+class TorchTransformer(Form):
     name = "torch.nn.Transformer"
     title = "This is a model around torch.nn.Transformer"
 
@@ -79,27 +77,26 @@ class TorchTransformer:
                 "that turn ids into vectors and back.",
                 remedy="Save the state dict of the whole model that contains it, with its embeddings and output layer.",
             )
-        if _has(infos, f"{stacks[0]}.norm") != _has(infos, f"{stacks[1]}.norm"):
+        if (f"{stacks[0]}.norm.weight" in infos) != (f"{stacks[1]}.norm.weight" in infos):
             raise Refused("One stack of this torch.nn.Transformer has a final norm and the other has none.")
         layout = _layout(infos, stacks)
-        return layout is not None and are_complete(self._parts(infos, layout), source, _masks(infos))
+        return layout is not None and are_complete(_parts(infos, layout), source, _masks(infos))
 
     def due(self, source: Source) -> Mapping[str, tuple[int, ...]]:
         infos = source.weights.infos
         stacks = _stacks(infos) or ("transformer.encoder", "transformer.decoder")
         usual = _Layout(stacks, ("src_tok_emb.embedding.weight", "tgt_tok_emb.embedding.weight"), None, "generator")
-        return shapes_due(self._parts(infos, _layout(infos, stacks) or usual), source)
+        return shapes_due(_parts(infos, _layout(infos, stacks) or usual), source)
 
     def facts(self, source: Source) -> tuple[tuple[str, str], ...]:
         infos, layout = source.weights.infos, _known_layout(source)
-        config = self._sizes(infos, layout)
-        words = {True: "with bias", False: "without bias"}
+        config = _config(infos, layout)
         lengths = () if layout.tables is None else _lengths(infos, layout.tables, config.d_model)
         return (
             ("Layers", f"{config.encoder.n_layers} and {config.decoder.n_layers}"),
             ("d_model, d_ff", f"{config.d_model:,}, {both(config.encoder.d_ff, config.decoder.d_ff)}"),
             ("Vocabularies", f"{config.source_vocab_size:,} and {config.target_vocab_size:,}"),
-            ("Layers are", words[config.qkv_bias]),
+            ("Layers are", "with bias" if config.qkv_bias else "without bias"),
             ("Norms", "a final norm after each stack" if config.final_norm else "no final norm"),
             ("Positions", f"stored tables of {both(*lengths)}" if lengths else "not in the file"),
             ("Epsilon of the norms", "1e-05, nn.Transformer's own; the file does not say"),
@@ -107,12 +104,12 @@ class TorchTransformer:
 
     def folded(self, source: Source) -> tuple[tuple[str, str], ...]:
         split = (("in_proj_weight", "one matrix of queries, keys and values, split into three"),)
-        biased = _has(source.weights.infos, f"{_known_layout(source).stacks[0]}.layers.0.linear1", "bias")
+        biased = f"{_known_layout(source).stacks[0]}.layers.0.linear1.bias" in source.weights.infos
         return split if biased else (*split, ("Biases of feed-forward layers and norms", "absent, written as 0"))
 
     def questions(self, source: Source) -> tuple[ImportQuestion, ...]:
         layout = _known_layout(source)
-        config = self._sizes(source.weights.infos, layout)
+        config = _config(source.weights.infos, layout)
         sizes = config.source_vocab_size, config.target_vocab_size
         return (
             about_heads(config.d_model, 8),
@@ -123,54 +120,53 @@ class TorchTransformer:
 
     def read(self, source: Source, answers: Answers) -> ForeignModel:
         infos, layout = source.weights.infos, _known_layout(source)
-        config = self._sizes(infos, layout, answers)
-        source_tokenizer, target_tokenizer, warnings = open_vocabularies(answers, config)
-        tensors = tensors_of(self._parts(infos, layout), source)
-        return foreign_model(self.name, config, tensors, (source_tokenizer, target_tokenizer), answers, warnings)
+        config = _config(infos, layout, answers)
+        tokenizers, warnings = open_vocabularies(answers, config)
+        tensors = tensors_of(_parts(infos, layout), source)
+        return foreign_model(self.name, config, tensors, tokenizers, answers, warnings)
 
-    def _sizes(self, infos: Mapping[str, TensorInfo], layout: _Layout, answers: Answers | None = None) -> ModelConfig:
-        """Return the configuration; without answers, one head and other defaults where the file is silent."""
-        width = _width(infos, layout.stacks)
-        biased = _has(infos, f"{layout.stacks[0]}{_FUSED.removesuffix('_weight')}", "_bias", dot="")
-        lengths = () if layout.tables is None else _lengths(infos, layout.tables, width)
-        stored, known = bool(lengths), answers or Answers()
-        pad, sos, eos = (0 if id is None else id for id in (known.pad_id, known.sos_id, known.eos_id))
-        framing = known.source_framing or "start and end"
-        encoder, decoder = (
-            StackConfig(
-                max(1, depth_of(infos, f"{stack}.layers.")),
-                known.heads or 1,
-                size_of(infos, f"{stack}.layers.0.linear1.weight", 0, 4 * width),
-            )
-            for stack in layout.stacks
+
+def _config(infos: Mapping[str, TensorInfo], layout: _Layout, answers: Answers | None = None) -> ModelConfig:
+    """Return the configuration; without answers, one head and other defaults where the file is silent."""
+    width = _width(infos, layout.stacks)
+    biased = f"{layout.stacks[0]}.layers.0.self_attn.in_proj_bias" in infos
+    lengths = () if layout.tables is None else _lengths(infos, layout.tables, width)
+    known = answers or Answers()
+    pad, sos, eos = (0 if id is None else id for id in (known.pad_id, known.sos_id, known.eos_id))
+    framing = known.source_framing or "start and end"
+    encoder, decoder = (
+        StackConfig(
+            max(1, depth_of(infos, f"{stack}.layers.")),
+            known.heads or 1,
+            size_of(infos, f"{stack}.layers.0.linear1.weight", 0, 4 * width),
         )
-        return ModelConfig(
-            size_of(infos, layout.embeddings[0], 0, 2),
-            size_of(infos, layout.embeddings[1], 0, 2),
-            width,
-            encoder,
-            decoder,
-            norm="pre" if known.norm == "before" else "post",
-            final_norm=_has(infos, f"{layout.stacks[0]}.norm"),
-            activation=cast(Activation, known.activation or "relu"),
-            positions="stored" if stored else "sinusoidal" if known.positions == "sinusoidal" else "none",
-            scale_embeddings=known.embedding_scale == "yes",
-            max_length=min(lengths, default=COMPUTED_LENGTH),
-            qkv_bias=biased,
-            attention_output_bias=biased,
-            logits_bias=f"{layout.output}.bias" in infos,
-            pad_id=pad,
-            sos_id=sos,
-            eos_id=eos,
-            source_start=(sos,) if answers and framing == "start and end" else (),
-            source_end=() if framing == "neither" else None,
-        )
+        for stack in layout.stacks
+    )
+    return ModelConfig(
+        size_of(infos, layout.embeddings[0], 0, 2),
+        size_of(infos, layout.embeddings[1], 0, 2),
+        width,
+        encoder,
+        decoder,
+        norm="pre" if known.norm == "before" else "post",
+        final_norm=f"{layout.stacks[0]}.norm.weight" in infos,
+        activation=cast(Activation, known.activation or "relu"),
+        positions="stored" if lengths else "sinusoidal" if known.positions == "sinusoidal" else "none",
+        scale_embeddings=known.embedding_scale == "yes",
+        max_length=min(lengths, default=COMPUTED_LENGTH),
+        qkv_bias=biased,
+        attention_output_bias=biased,
+        logits_bias=f"{layout.output}.bias" in infos,
+        pad_id=pad,
+        sos_id=sos,
+        eos_id=eos,
+        source_start=(sos,) if answers and framing == "start and end" else (),
+        source_end=() if framing == "neither" else None,
+    )
 
-    def _parts(self, infos: Mapping[str, TensorInfo], layout: _Layout) -> Iterator[TensorPart]:
-        return _parts(infos, layout, self._sizes(infos, layout))
 
-
-def _parts(infos: Mapping[str, TensorInfo], layout: _Layout, config: ModelConfig) -> Iterator[TensorPart]:
+def _parts(infos: Mapping[str, TensorInfo], layout: _Layout) -> Iterator[TensorPart]:
+    config = _config(infos, layout)
     d, biased = config.d_model, config.qkv_bias
     sizes = config.source_vocab_size, config.target_vocab_size
     for index, (stack, ours) in enumerate(zip(layout.stacks, ("encoder", "decoder"), strict=True)):
@@ -185,16 +181,12 @@ def _parts(infos: Mapping[str, TensorInfo], layout: _Layout, config: ModelConfig
             for attention, name in ATTENTIONS[index].items():
                 yield from fused(f"{native}.{attention}", f"{foreign}.{name}.in_proj_", d, biased)
                 yield from linear(f"{native}.{attention}.output", f"{foreign}.{name}.out_proj", (d, d), biased)
-            for inner, name, shape in (
-                ("inner", "linear1", (sublayers.d_ff, d)),
-                ("outer", "linear2", (d, sublayers.d_ff)),
-            ):
-                yield from affine(f"{native}.feed_forward.{inner}", f"{foreign}.{name}", shape, biased)
+            yield from affine(f"{native}.feed_forward.inner", f"{foreign}.linear1", (sublayers.d_ff, d), biased)
+            yield from affine(f"{native}.feed_forward.outer", f"{foreign}.linear2", (d, sublayers.d_ff), biased)
             for norm in range(2 + index):
                 yield from affine(f"{native}.residuals.{norm}.norm", f"{foreign}.norm{norm + 1}", (d,), biased)
         if config.final_norm:
-            biased_norm = _has(infos, f"{stack}.norm", "bias")
-            yield from affine(f"{ours}.norm", f"{stack}.norm", (d,), biased_norm)
+            yield from affine(f"{ours}.norm", f"{stack}.norm", (d,), f"{stack}.norm.bias" in infos)
     yield from linear("output", layout.output, (sizes[1], d), config.logits_bias)
 
 
@@ -267,10 +259,6 @@ def _lengths(infos: Mapping[str, TensorInfo], tables: tuple[str, str], width: in
 
 def _table(length: int, width: int, table: Tensor) -> Tensor:
     return table.reshape(-1, width)[:length]
-
-
-def _has(infos: Mapping[str, TensorInfo], name: str, ending: str = "weight", dot: str = ".") -> bool:
-    return f"{name}{dot}{ending}" in infos
 
 
 TORCH_TRANSFORMER = TorchTransformer()

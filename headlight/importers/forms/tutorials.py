@@ -123,14 +123,14 @@ class Tutorial:
     def read(self, source: Source, answers: Answers) -> ForeignModel:
         sizes = self._sizes(source)
         config = self._config(sizes, answers)
-        source_tokenizer, target_tokenizer, warnings = open_vocabularies(answers, config)
+        tokenizers, warnings = open_vocabularies(answers, config)
         if self.unmasked is not None and answers.masks is None:
             warnings = (
                 *warnings,
                 f"{describe_missing_masks(config)} So this tutorial's code runs, although its text describes masks; "
                 f"with masks applied, log-probabilities differ by up to {self.unmasked:g} nats on an example.",
             )
-        tensors, tokenizers = tensors_of(self._parts(sizes), source), (source_tokenizer, target_tokenizer)
+        tensors = tensors_of(self._parts(sizes), source)
         model = foreign_model(self.name, config, tensors, tokenizers, answers, warnings)
         return replace(model, card=model.card | {"origin": f"Tutorial “{self.name}”"})
 
