@@ -75,9 +75,8 @@ class _CTranslate2Reader:
             count = self._number("I")
             require_tensor_count(len(tensors) + count)
             aliases = dict((self._text(), self._text()) for _ in range(count))
-        if self.file.tell() != self.end:
-            due = self.file.tell()
-            raise Refused(f"{self.path.name} should have {due:,} bytes, but has {self.end:,}.", (), _REMEDY)
+        if (end := self.file.tell()) != self.end:
+            raise Refused(f"{self.path.name} should have {end:,} bytes, but has {self.end:,}.", (), _REMEDY)
         for alias, name in aliases.items():
             if name not in tensors or alias in tensors:
                 raise Refused(f"{self.path.name} has a second name for a variable that it does not have.", (), _REMEDY)

@@ -7,8 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
+from headlight.importers.forms.form import Form
 from headlight.importers.source import Source
 
 MAX_COMPARED_NAMES = 5_000  # names of each kind of difference
@@ -37,22 +37,13 @@ class Diagnosis:
     misshapen: tuple[tuple[str, Shape, Shape], ...]  # the name, its shape here, and its shape in that format
 
 
-class KnownForm(Protocol):
-    """A form, as far as the doctor needs one."""
-
-    @property
-    def name(self) -> str: ...
-
-    def due(self, source: Source) -> Mapping[str, Shape]: ...
-
-
-def diagnose(source: Source, forms: Iterable[KnownForm]) -> Diagnosis:
+def diagnose(source: Source, forms: Iterable[Form]) -> Diagnosis:
     """Describe the names and shapes, and compare them with those of each format at the same sizes."""
     shapes = {name: info.shape for name, info in source.weights.infos.items()}
-    nearest, due = _nearest(source, shapes, forms)
-    missing = [name for name in due if name not in shapes]
-    unexpected = [name for name in shapes if name not in due] if nearest else []
-    misshapen = [(name, shapes[name], size) for name, size in due.items() if shapes.get(name, size) != size]
+    nearest, expected = _nearest(source, shapes, forms)
+    missing = [name for name in expected if name not in shapes]
+    unexpected = [name for name in shapes if name not in expected] if nearest else []
+    misshapen = [(name, shapes[name], size) for name, size in expected.items() if shapes.get(name, size) != size]
     return Diagnosis(
         group_families(shapes),
         guess_facts(shapes),
@@ -64,7 +55,7 @@ def diagnose(source: Source, forms: Iterable[KnownForm]) -> Diagnosis:
 
 
 def _nearest(
-    source: Source, shapes: Mapping[str, Shape], forms: Iterable[KnownForm]
+    source: Source, shapes: Mapping[str, Shape], forms: Iterable[Form]
 ) -> tuple[str | None, Mapping[str, Shape]]:
     """Return the form that shares the largest part of the names with the source (the Jaccard index), and its tensors.
 
@@ -73,13 +64,13 @@ def _nearest(
     best: tuple[float, str | None, Mapping[str, Shape]] = (0.0, None, {})
     for form in forms:
         try:
-            due = form.due(source)
+            expected = form.due(source)
         except (ValueError, LookupError):  # the source lacks the tensors that show the form's sizes
             continue
-        shared = shapes.keys() & due.keys()
-        if any(map(_layered, shared)):
-            share = len(shared) / len(shapes.keys() | due.keys())
-            best = max(best, (share, form.name, due), key=lambda candidate: candidate[0])
+        shared = shapes.keys() & expected.keys()
+        if any(map(_is_in_layer, shared)):
+            share = len(shared) / len(shapes.keys() | expected.keys())
+            best = max(best, (share, form.name, expected), key=lambda candidate: candidate[0])
     return best[1], best[2]
 
 
@@ -93,17 +84,17 @@ def guess_facts(shapes: Mapping[str, Shape]) -> tuple[tuple[str, str], ...]:
     """Return what names and shapes suggest about the model, as (fact, value)."""
     width = _most_common_width(shapes)
     encoder, decoder = _depth(shapes, r"enc"), _depth(shapes, r"dec")
-    alone = None if encoder and decoder else _other_kind(shapes)
+    other_kind = None if encoder and decoder else _other_kind(shapes)
     depths = f"{encoder} and {decoder}" if encoder and decoder else str(encoder or decoder or _depth(shapes, "") or "")
-    guessed = (
-        ("Looks like", alone or ("an encoder-decoder" if encoder and decoder else "")),
+    guesses = (
+        ("Looks like", other_kind or ("an encoder-decoder" if encoder and decoder else "")),
         ("Layers", depths),
         ("d_model", f"{width:,}" if width else ""),
         ("d_ff", _numbers(_feed_forward_widths(shapes, width))),
         ("Vocabularies", _numbers(_vocabularies(shapes, width))),
         ("Parameters", f"{sum(map(math.prod, shapes.values())):,}"),
     )
-    return tuple((name, value) for name, value in guessed if value)
+    return tuple((name, value) for name, value in guesses if value)
 
 
 _OTHER_KINDS = (  # names that only models of another kind have
@@ -138,13 +129,13 @@ def _most_common_width(shapes: Mapping[str, Shape]) -> int:
     return sides.most_common(1)[0][0] if sides else 0
 
 
-def _layered(name: str) -> bool:
+def _is_in_layer(name: str) -> bool:
     return any(part.isdecimal() for part in name.split("."))
 
 
 def _feed_forward_widths(shapes: Mapping[str, Shape], width: int) -> list[int]:
     """Return the widths of the feed-forward networks: layer matrices from d_model to another size and back."""
-    pairs = Counter(shape for name, shape in shapes.items() if _layered(name) and len(shape) == 2)
+    pairs = {shape for name, shape in shapes.items() if _is_in_layer(name) and len(shape) == 2}
     return sorted({side for side, other in pairs if other == width != side and (other, side) in pairs})
 
 

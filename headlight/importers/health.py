@@ -87,9 +87,8 @@ def _embedding(table: Tensor, what: str, tokenizer: Tokenizer, pad_id: int) -> I
     nothing = hash(bytes(rows.size(1) * rows.element_size()))
     zero = [id for id in (fingerprints == nothing).nonzero()[:, 0].tolist() if id != pad_id]
     if zero:
-        yield f"{_rows(zero, tokenizer)} of the {what} {_were(zero)} never trained: all zeros."
-    alike = _equal_rows(rows, fingerprints)
-    if alike:
+        yield f"{_rows(zero, tokenizer)} of the {what} {'was' if len(zero) == 1 else 'were'} never trained: all zeros."
+    if alike := _equal_rows(rows, fingerprints):
         yield f"{_rows(alike, tokenizer)} of the {what} are identical, so they were probably never trained."
 
 
@@ -147,10 +146,6 @@ def _rows(ids: list[int], tokenizer: Tokenizer) -> str:
     named = ", ".join(f"{id:,} ({tokenizer.piece(id)})" for id in ids[:_MAX_NAMED_ROWS])
     more = f" and {len(ids) - _MAX_NAMED_ROWS:,} more" if len(ids) > _MAX_NAMED_ROWS else ""
     return f"{'Row' if len(ids) == 1 else 'Rows'} {named}{more}"
-
-
-def _were(ids: list[int]) -> str:
-    return "was" if len(ids) == 1 else "were"
 
 
 def _share(count: int, of: int) -> str:

@@ -19,6 +19,7 @@ from torch import Tensor
 
 from headlight.checkpoints import load
 from headlight.formatting import plural
+from headlight.hub import Progress
 from headlight.importers import doctor
 from headlight.importers.doctor import Diagnosis
 from headlight.importers.examples import examples, suggest_examples
@@ -65,7 +66,6 @@ _OTHER_MODEL_TYPES = {
 }
 _OTHER_MODEL_TYPES |= {"t5gemma2": _OTHER_MODEL_TYPES["t5gemma"], "xlm-prophetnet": _OTHER_MODEL_TYPES["prophetnet"]}
 TRIAL_TOKENS = 12  # the most of the sentence that an import is tried on, and of its translation
-Progress = Callable[[float, str], None]  # share done, from 0 to 1, and what is being done
 
 
 @dataclass(frozen=True)
@@ -138,15 +138,15 @@ def examine_source(source: Source, answers: Answers) -> tuple[Examination, Forei
         return Examination(title, None, source.size, len(infos), (), (), (), (), diagnosis), None
     questions = open_questions(form.questions(source), answers)
     reading = None if any(question.required for question in questions) else form.read(source, answers)
-    warnings = () if reading is None else (*reading.warnings, *_limits(reading.config))
+    warnings = () if reading is None else (*reading.warnings, *_shared_id_warnings(reading.config))
     facts, folded = (*source.origin, *form.facts(source)), form.folded(source)
     return Examination(
         form.title, form.name, source.size, len(infos), facts, folded, questions, warnings, None
     ), reading
 
 
-def _limits(config: ModelConfig) -> tuple[str, ...]:
-    """Return a warning for each limitation that follows from the configuration's ids."""
+def _shared_id_warnings(config: ModelConfig) -> tuple[str, ...]:
+    """Return a warning where padding has the id of the end of a sentence."""
     if config.pad_id != config.eos_id:
         return ()
     hidden = "hidden from attention like padding, " if config.padding_mask == "applied" else ""
@@ -180,6 +180,9 @@ def _write(reading: ForeignModel, folder: Path, progress: Progress | None) -> tu
     shapes = expected_shapes(reading.config)
     tokenizers = reading.source_tokenizer, reading.target_tokenizer
     health = StreamingHealth(reading.config, *tokenizers, TARGET_EMBEDDING not in shapes)
+    card = reading.card
+    if not examples(card):
+        card = card | {"examples": suggest_examples(card.get("source"), reading.source_tokenizer)}
 
     def tensor(name: str) -> Tensor:
         numbers = reading.tensors[name]()
@@ -194,10 +197,7 @@ def _write(reading: ForeignModel, folder: Path, progress: Progress | None) -> tu
     )
     save_tokenizers(*tokenizers, folder)
     write_json(folder / CONFIG, to_json(reading.config))
-    missing_examples = (
-        {} if examples(reading.card) else {"examples": suggest_examples(reading.card.get("source"), tokenizers[0])}
-    )
-    write_json(folder / CARD, reading.card | missing_examples)
+    write_json(folder / CARD, card)
     return health.faults
 
 
@@ -228,9 +228,8 @@ def _why_not(examination: Examination) -> tuple[str, str]:
     diagnosis = examination.diagnosis
     if diagnosis is not None and diagnosis.nearest is not None:
         missing, unexpected, misshapen = map(len, (diagnosis.missing, diagnosis.unexpected, diagnosis.misshapen))
-        differs = f"{plural(missing, 'tensor')} missing, {unexpected} unexpected, "
-        differs += f"{misshapen} of another shape"
-        return f"{examination.title}.", f"The most similar known format is “{diagnosis.nearest}”: {differs}."
+        differences = f"{plural(missing, 'tensor')} missing, {unexpected} unexpected, {misshapen} of another shape"
+        return f"{examination.title}.", f"The most similar known format is “{diagnosis.nearest}”: {differences}."
     if diagnosis is not None:
         return f"{examination.title}.", "Compare the listed tensors with the formats that can be imported."
     question = next(question for question in examination.questions if question.required)
@@ -278,7 +277,7 @@ def write_tensors(
 
     `tensor` returns a tensor by name when its turn comes; `progress` is called with the share that is written.
     """
-    due, written = sum(math.prod(shape) for shape in shapes.values()), 0
+    total, written = sum(math.prod(shape) for shape in shapes.values()), 0
     infos = {name: TensorInfo(shape, "F32") for name, shape in shapes.items()}
     room = -(-(len(header_bytes(infos, {})) + len(infos)) // 8) * 8  # "BF16" is longer than "F32" by a character
     with open(path, "wb") as file:
@@ -294,6 +293,6 @@ def write_tensors(
             written += numbers.numel()
             del numbers  # frees its memory before the next is computed
             if progress is not None:
-                progress(written / due)
+                progress(written / total)
         file.seek(0)
         file.write(header_bytes(infos, {}, room))

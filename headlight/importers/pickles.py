@@ -97,8 +97,8 @@ class Machine:
         self.instructions += instructions
         if self.instructions > MAX_PICKLE_INSTRUCTIONS:
             raise Refused(
-                f"The file's list of tensors takes over {MAX_PICKLE_INSTRUCTIONS:,} instructions, more than "
-                f"any model's."
+                f"The file's list of tensors takes over {MAX_PICKLE_INSTRUCTIONS:,} instructions, more than any "
+                "model's."
             )
 
     def pop_marked(self) -> list[Any]:
@@ -138,8 +138,8 @@ class Machine:
             self.foreign = named, at, instruction
 
     def is_foreign(self, named: Global) -> bool:
-        known = named.name in KNOWN_NAMES or named.name in self.classes or SETTINGS_NAMES.fullmatch(named.name)
-        return not known
+        name = named.name
+        return not (name in KNOWN_NAMES or name in self.classes or SETTINGS_NAMES.fullmatch(name))
 
 
 def _call(machine: Machine, at: int, instruction: str) -> None:
@@ -296,8 +296,4 @@ def refusal(named: Global, at: int, instruction: str, tensors: int) -> Refused:
 
 def pickled_vocabulary(path_name: str) -> Refused:
     """Return the refusal of a pickled dictionary of words as a model."""
-    return Refused(
-        f"{path_name} is a vocabulary, not a model.",
-        (),
-        GIVE_AS_VOCABULARY,
-    )
+    return Refused(f"{path_name} is a vocabulary, not a model.", (), GIVE_AS_VOCABULARY)

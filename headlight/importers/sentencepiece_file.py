@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import tokenizers
 
-from headlight import tokenizer_json as foreign
+from headlight import tokenizer_json
 from transformer.checkpoint.weights import Refused
 from transformer.files import read_bytes
 from transformer.tokenizers import SPACE, UNLIKELY_SCORE
@@ -166,7 +166,7 @@ def tokenizer(model: SentencePiece, ids: Mapping[str, int], unknown: str, size: 
     if len(set(tokens)) < len(tokens):
         raise Refused("Two tokens of the vocabulary have the same id or name.")
     try:
-        inner = foreign.opened(_tokenizer_json(model, own, tokens, ids, unknown))
+        inner = tokenizer_json.opened(_tokenizer_json(model, own, tokens, ids, unknown))
     except ValueError as error:
         raise Refused(f"The SentencePiece model makes no tokenizer with its vocabulary: {error}.") from None
     inner.add_special_tokens(list(nameless.values()))

@@ -12,7 +12,7 @@ from pathlib import Path
 import tokenizers
 from tokenizers import decoders, normalizers, pre_tokenizers
 
-from headlight import tokenizer_json as foreign
+from headlight import tokenizer_json
 from headlight.importers import sentencepiece_file
 from headlight.importers.limits import MAX_TOKENS
 from transformer.checkpoint.weights import Refused
@@ -83,7 +83,7 @@ def merged(
         "decoder": {"type": "BPEDecoder", "suffix": END_OF_WORD},
     }
     try:
-        inner = foreign.opened(content)
+        inner = tokenizer_json.opened(content)
     except ValueError as error:
         raise Refused(f"{codes.name} makes no tokenizer with its vocabulary: {error}.") from None
     return _finished(inner, specials, ids, lowercase, len(tokens))
