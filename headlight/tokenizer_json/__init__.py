@@ -17,7 +17,15 @@ from headlight.tokenizer_json.fields import shown
 from headlight.tokenizer_json.known import is_own
 from headlight.tokenizer_json.models import added_tokens, model
 from headlight.tokenizer_json.moses import KEY, with_moses
-from headlight.tokenizer_json.steps import MAX_DECODING_GROWTH, MAX_GROWTH, Effort, decoder, normalizer, pre_tokenizer
+from headlight.tokenizer_json.steps import (
+    DECODERS,
+    MAX_DECODING_GROWTH,
+    MAX_GROWTH,
+    NORMALIZERS,
+    PRE_TOKENIZERS,
+    Effort,
+    check_steps,
+)
 from headlight.tokenizer_json.trial import try_tokenizer
 
 __all__ = ["opened", "rebuilt", "shown"]
@@ -29,9 +37,9 @@ def opened(content: Any) -> tokenizers.Tokenizer:
     Raises ValueError with what is wrong, such as "it uses the decoder 'X', which is not supported".
     """
     moses = content.get(KEY) if isinstance(content, dict) else None
-    understood = rebuilt(content)
-    text = json.dumps(understood)
-    if not is_own(understood):
+    checked = rebuilt(content)
+    text = json.dumps(checked)
+    if not is_own(checked):
         try_tokenizer(text)
     try:
         inner = tokenizers.Tokenizer.from_str(text)
@@ -55,9 +63,9 @@ def rebuilt(content: Any) -> dict[str, Any]:
         "truncation": None,
         "padding": None,
         "added_tokens": added_tokens(content.get("added_tokens")),
-        "normalizer": normalizer(content.get("normalizer"), encoding),
-        "pre_tokenizer": pre_tokenizer(content.get("pre_tokenizer"), encoding),
+        "normalizer": check_steps(content.get("normalizer"), NORMALIZERS, encoding),
+        "pre_tokenizer": check_steps(content.get("pre_tokenizer"), PRE_TOKENIZERS, encoding),
         "post_processor": None,
-        "decoder": decoder(content.get("decoder"), decoding),
+        "decoder": check_steps(content.get("decoder"), DECODERS, decoding),
         "model": model(content["model"]),
     }

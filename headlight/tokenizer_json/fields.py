@@ -56,8 +56,8 @@ class Fields:
         self.checked[name] = value
         return value
 
-    def wrong(self, name: str, due: str) -> ValueError:
-        return ValueError(f"{self.what} has {shown(self.values.get(name))} as its {name!r}, which must be {due}")
+    def wrong(self, name: str, expected: str) -> ValueError:
+        return ValueError(f"{self.what} has {shown(self.values.get(name))} as its {name!r}, which must be {expected}")
 
 
 def shown(value: Any) -> str:

@@ -60,14 +60,14 @@ class Moses:
 
     def offsets(self, text: str, cut: str) -> list[tuple[int, int]]:
         """Return for each character of `cut` the span of its word in `text`."""
-        places, at = [], 0
+        spans, at = [], 0
         for word in cut.split(" "):
             plain: str = _tools(self).detokenizer.unescape_xml(word) if word != _DASH else "-"
             position = text.find(plain, at)
             start = at if position < 0 else position  # a normalized word may not be in the text
             at = start if position < 0 else start + len(plain)
-            places += [(start, max(at, start))] * (len(word) + 1)
-        return places
+            spans += [(start, max(at, start))] * (len(word) + 1)
+        return spans
 
 
 class _Tools(NamedTuple):
@@ -109,11 +109,8 @@ class MosesTokenizer:
 
     def encode(self, text: str, add_special_tokens: bool = True) -> Encoding:
         cut = self._moses.cut(text)
-        encoding, places = (
-            self._inner.encode(cut, add_special_tokens=add_special_tokens),
-            self._moses.offsets(text, cut),
-        )
-        return Encoding(encoding.ids, [places[min(start, len(places) - 1)] for start, _ in encoding.offsets])
+        encoding, spans = self._inner.encode(cut, add_special_tokens=add_special_tokens), self._moses.offsets(text, cut)
+        return Encoding(encoding.ids, [spans[min(start, len(spans) - 1)] for start, _ in encoding.offsets])
 
     def encode_batch_fast(self, texts: Sequence[str], add_special_tokens: bool = True) -> Any:
         cut = [self._moses.cut(text) for text in texts]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import NamedTuple
 
 MAX_PATTERN_CHARACTERS = 2**22  # a class of a whole vocabulary's characters has 100,000
@@ -192,13 +192,11 @@ class _PatternParser:
 def _cost_of_any(branches: list[list[_Item]], rest_matches: bool) -> Cost:
     costs = [_cost_of_all(branch, rest_matches) for branch in branches]
     texts = {_literal(branch) for branch in branches}
-    ways = Steps(0)
     if len(texts) == len(branches) and None not in texts:  # at one position, texts of one length exclude each other
         ways = Steps(len({len(text) for text in texts if text is not None}))
     else:
-        for each in costs:
-            ways = ways.plus(each.ways)
-    work = Steps(sum(each.work.fixed for each in costs), sum(each.work.per_character for each in costs))
+        ways = reduce(Steps.plus, (each.ways for each in costs))
+    work = reduce(Steps.plus, (each.work for each in costs))
     return Cost(min(each.shortest for each in costs), ways, work, any(each.always for each in costs))
 
 

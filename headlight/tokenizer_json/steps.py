@@ -141,7 +141,7 @@ def _grows(times: int) -> Reader:
 
 
 @dataclass(frozen=True)
-class _Family:
+class StepFamily:
     """The steps of one kind, by name, and the function that reads each."""
 
     name: str
@@ -150,7 +150,7 @@ class _Family:
 
 
 # `_grows(n)`: one character becomes up to n; for Unicode's normal forms see its Technical Report 15.
-_NORMALIZERS = _Family(
+NORMALIZERS = StepFamily(
     "normalizer",
     "normalizers",
     {
@@ -169,7 +169,7 @@ _NORMALIZERS = _Family(
         "ByteLevel": _grows(4),
     },
 )
-_PRE_TOKENIZERS = _Family(
+PRE_TOKENIZERS = StepFamily(
     "pre-tokenizer",
     "pretokenizers",
     {
@@ -186,7 +186,7 @@ _PRE_TOKENIZERS = _Family(
         "FixedLength": lambda fields, effort: fields.number("length", 1, 1_000),
     },
 )
-_DECODERS = _Family(
+DECODERS = StepFamily(
     "decoder",
     "decoders",
     {
@@ -203,19 +203,11 @@ _DECODERS = _Family(
 )
 
 
-def normalizer(values: Any, effort: Effort) -> dict[str, Any] | None:
-    return _read(values, _NORMALIZERS, effort)
+def check_steps(values: Any, family: StepFamily, effort: Effort, depth: int = 0) -> dict[str, Any] | None:
+    """Return a step, or a sequence of steps, with its known fields; None for none.
 
-
-def pre_tokenizer(values: Any, effort: Effort) -> dict[str, Any] | None:
-    return _read(values, _PRE_TOKENIZERS, effort)
-
-
-def decoder(values: Any, effort: Effort) -> dict[str, Any] | None:
-    return _read(values, _DECODERS, effort)
-
-
-def _read(values: Any, family: _Family, effort: Effort, depth: int = 0) -> dict[str, Any] | None:
+    Raises ValueError for a step that is not supported or costs too much.
+    """
     if values is None and not depth:
         return None
     kind = values.get("type") if isinstance(values, dict) else None
@@ -227,7 +219,7 @@ def _read(values: Any, family: _Family, effort: Effort, depth: int = 0) -> dict[
         members = values.get(family.members)
         if not isinstance(members, list) or depth >= MAX_DEPTH:
             raise ValueError(f"it uses {what} without a list of steps, or inside {MAX_DEPTH} others")
-        steps = [_read(member, family, effort, depth + 1) for member in members]
+        steps = [check_steps(member, family, effort, depth + 1) for member in members]
         return {"type": kind, family.members: steps}
     if kind not in family.readers:
         raise ValueError(f"it uses {what}, which is not supported")
