@@ -16,7 +16,7 @@ import pytest
 
 from headlight.runs import Metrics, RunFolder, run_path, status, statuses
 from headlight.runs.metrics import Journal, metrics_line
-from headlight.runs.run_status import ENDED_STATES, this_process
+from headlight.runs.run_status import ENDED_STATES, identify_process
 from tests.small_run import new_run
 from transformer.files import write_json
 from transformer.training.loop import StepReport
@@ -42,14 +42,14 @@ def say(run: RunFolder, **values: Any) -> None:
 
 
 def test_a_living_worker_runs_until_its_word_is_overdue(run: RunFolder, sleeper: subprocess.Popen[bytes]) -> None:
-    say(run, **this_process(sleeper.pid), doing="evaluating", seconds_left=12.5)
+    say(run, **identify_process(sleeper.pid), doing="evaluating", seconds_left=12.5)
     run_status = status(run.path)
     assert (run_status.state, run_status.doing, run_status.seconds_left) == ("running", "evaluating", 12.5)
     assert (run_status.step, run_status.steps) == (3, 60)
     assert run_status.alive and not run_status.cause and not run_status.advice
-    say(run, **this_process(sleeper.pid), state="queued")
+    say(run, **identify_process(sleeper.pid), state="queued")
     assert status(run.path).state == "queued"
-    say(run, **this_process(sleeper.pid), heartbeat=time.time() - 100, due=time.time() - 1)
+    say(run, **identify_process(sleeper.pid), heartbeat=time.time() - 100, due=time.time() - 1)
     run_status = status(run.path)
     assert (
         run_status.state == "stalled" and run_status.alive and "100 seconds" in run_status.cause and run_status.advice
@@ -59,12 +59,12 @@ def test_a_living_worker_runs_until_its_word_is_overdue(run: RunFolder, sleeper:
 def test_a_number_that_another_process_has_by_now_is_not_the_worker(
     run: RunFolder, sleeper: subprocess.Popen[bytes]
 ) -> None:
-    say(run, **{**this_process(sleeper.pid), "created": psutil.Process(sleeper.pid).create_time() - 60})
+    say(run, **{**identify_process(sleeper.pid), "created": psutil.Process(sleeper.pid).create_time() - 60})
     assert status(run.path).state == "crashed"
 
 
 def test_a_worker_that_is_gone_or_a_zombie_has_crashed(run: RunFolder, sleeper: subprocess.Popen[bytes]) -> None:
-    say(run, **this_process(sleeper.pid))
+    say(run, **identify_process(sleeper.pid))
     sleeper.kill()
     while psutil.Process(sleeper.pid).status() != psutil.STATUS_ZOMBIE:
         time.sleep(0.01)
@@ -104,7 +104,7 @@ def test_a_damaged_status_is_a_crash_that_can_be_resumed(run: RunFolder, damage:
 
 
 def test_what_is_asked_of_a_worker_shows_until_it_is_done(run: RunFolder, sleeper: subprocess.Popen[bytes]) -> None:
-    say(run, **this_process(sleeper.pid), doing="training")
+    say(run, **identify_process(sleeper.pid), doing="training")
     run.post_request("stop")
     assert status(run.path).doing == "stopping"
     say(run, state="stopped")
@@ -130,7 +130,7 @@ def test_runs_are_listed_with_the_latest_first(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["", ".", "..", "../x", "a/b", "a b", "-x", ".x", "x" * 65, "a\n"])
 def test_a_name_that_is_no_plain_one_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="cannot be the name"):
-        run_path(name)
+        run_path(name, "runs")
     assert run_path("en-fr_2.1", "runs") == Path("runs/en-fr_2.1")
 
 

@@ -51,7 +51,8 @@ def export(
         raise ValueError(f"{short(out)} exists already; choose another name, or delete it first.")
     checkpoint = checkpoints.load(best)
     recipe_count = recipe.training.average if can_average(source) else 0
-    if count := recipe_count if average is None else average:
+    count = recipe_count if average is None else average
+    if count:
         checkpoint = _better(source, checkpoint, average_weights(source, checkpoint, count))
     checkpoint.card |= recipe.card()  # a run may have been given more steps since its card was written
     part = out.with_name(f".{out.name}.part")  # renamed once it is complete, so that nobody opens half a checkpoint

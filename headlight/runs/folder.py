@@ -36,7 +36,7 @@ from transformer.quoting import quoted, short
 RUNS = Path("runs") if CLONE else runs()
 VALIDATION_FILE = "validation.jsonl"
 CORPUS_FILES = (FACTS_FILE, TOKENS_FILE, LENGTHS_FILE, VALIDATION_FILE)  # what a run must have in its data folder
-LOG_TAIL_BYTES = 64 * 1024  # the part of a log that is read for its last lines
+LOG_TAIL_LINES, LOG_TAIL_BYTES = 20, 64 * 1024  # lines of a log that are shown, and the part that is read for them
 
 
 class RunFolder:
@@ -193,12 +193,12 @@ class RunFolder:
             return None
         return {b"pause": "pause", b"stop": "stop"}.get(request)
 
-    def last_lines(self, count: int = 20) -> list[str]:
-        """Return the last lines of the log."""
+    def last_lines(self) -> list[str]:
+        """Return the last LOG_TAIL_LINES lines of the log."""
         try:
             with open_regular(self.log) as file:
                 file.seek(max(0, file.seek(0, os.SEEK_END) - LOG_TAIL_BYTES))
-                return file.read().decode("utf-8", "replace").splitlines()[-count:]
+                return file.read().decode("utf-8", "replace").splitlines()[-LOG_TAIL_LINES:]
         except (OSError, ValueError):  # there is no such file, or it is a folder
             return []
 
@@ -221,7 +221,7 @@ def state_flaw(path: Path) -> str:
     return model_flaw(path) or intact.flaw(path, dict.fromkeys((OPTIMIZER, POSITION, *intact.recorded(path))))
 
 
-def run_path(name: str, root: str | Path = RUNS) -> Path:
+def run_path(name: str, root: str | Path) -> Path:
     """Return the folder of the run called `name`. Raises ValueError where the name is not plain."""
     if not re.fullmatch(r"[\w][\w.-]{0,63}", name):
         raise ValueError(

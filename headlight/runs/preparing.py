@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import torch
 
@@ -88,8 +88,8 @@ def prepare_corpus(
     source, target = checkpoint.source_tokenizer, checkpoint.target_tokenizer
     longest = min(recipe.longest, checkpoint.model.config.max_length)
     examples = Encoded(splits.train, source, target, longest, checkpoint.model.config)
-    reported = _Reported(examples, writer, "tokenising the corpus")
-    packed = pack_examples(reported, folder.data, max(source.vocab_size, target.vocab_size))
+    reading = _WithHeartbeats(examples, writer, "tokenising the corpus")
+    packed = pack_examples(reading, folder.data, max(source.vocab_size, target.vocab_size))
     writer.log(str(examples.report))
     checkpoint.card[fingerprint.CARD_KEY] = examples.fingerprint.to_card(checkpoint.card.get(fingerprint.CARD_KEY))
     if not packed.pairs:
@@ -137,25 +137,27 @@ def _require_known(examples: Encoded) -> None:
 
 def is_scored_on_training(folder: RunFolder) -> bool:
     """Return whether a run is scored on the pairs that it is trained on."""
-    try:
-        return read_json(folder.data / REPORT_FILE)[VALIDATED_ON_TRAINING_FIELD] is True
-    except (ValueError, KeyError, TypeError):
-        return False
+    return _reported(folder, VALIDATED_ON_TRAINING_FIELD) is True
 
 
 def count_duplicates(folder: RunFolder) -> int:
     """Count the validation pairs that were left out because training has them too; 0 where unknown."""
-    try:
-        count = read_json(folder.data / REPORT_FILE)[DUPLICATES_FIELD]
-    except (ValueError, KeyError, TypeError):
-        return 0
+    count = _reported(folder, DUPLICATES_FIELD)
     return count if type(count) is int and count > 0 else 0
+
+
+def _reported(folder: RunFolder, name: str) -> Any:
+    """Return a field of REPORT_FILE; None where it cannot be read."""
+    try:
+        return read_json(folder.data / REPORT_FILE)[name]
+    except (ValueError, KeyError, TypeError):
+        return None
 
 
 def _begin(folder: RunFolder, recipe: Recipe, corpus: Corpus, writer: StatusWriter) -> Checkpoint:
     """Build the network before its first step, with its tokenizers."""
     if recipe.start is None:
-        pairs = _Reported(corpus, writer, "learning the vocabulary")
+        pairs = _WithHeartbeats(corpus, writer, "learning the vocabulary")
         source, target = learn_tokenizers(
             pairs, recipe.tokenizer, recipe.vocabulary, recipe.separate, recipe.min_frequency
         )
@@ -172,8 +174,8 @@ def _begin(folder: RunFolder, recipe: Recipe, corpus: Corpus, writer: StatusWrit
     return Checkpoint(model, source, target, card)
 
 
-class _Reported(Generic[T]):
-    """An iterable that reports the count of its items while they are read."""
+class _WithHeartbeats(Generic[T]):
+    """An iterable that writes heartbeats with the count of its items while they are read."""
 
     def __init__(self, items: Iterable[T], writer: StatusWriter, doing: str) -> None:
         self.items, self.writer, self.doing = items, writer, doing

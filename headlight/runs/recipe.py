@@ -80,12 +80,9 @@ class Recipe:
             value = getattr(self, name)
             if not (isinstance(value, str) and value) and not (value is None and name != "data"):
                 raise ConfigError(name, f"is {quoted(value)}; it must be a text, and not an empty one.")
-        if self.tokenizer not in get_args(TokenizerKind):
-            raise ConfigError(
-                "tokenizer", f"is {quoted(self.tokenizer)}; choose one of {', '.join(get_args(TokenizerKind))}."
-            )
-        if self.framing not in get_args(Framing):
-            raise ConfigError("framing", f"is {quoted(self.framing)}; choose one of {', '.join(get_args(Framing))}.")
+        for name, kind in (("tokenizer", TokenizerKind), ("framing", Framing)):
+            if (value := getattr(self, name)) not in get_args(kind):
+                raise ConfigError(name, f"is {quoted(value)}; choose one of {', '.join(get_args(kind))}.")
         check_whole("vocabulary", self.vocabulary, 5, 2_000_000)
         check_whole("min_frequency", self.min_frequency, 0, 1_000_000)
         check_whole("max_characters", self.max_characters, 1, 100_000)
@@ -276,7 +273,7 @@ def _changes(model: ModelConfig, name: str) -> dict[str, Any]:
 
 
 def _flag(name: str, value: Any, default: Any) -> list[str]:
-    if value == default or (value is None and default is MISSING):
+    if value == default:
         return []
     flag = name.replace("_", "-")
     if isinstance(value, bool):

@@ -21,7 +21,7 @@ import psutil
 
 from headlight.formatting import error_message
 from headlight.runs import intact
-from headlight.runs.folder import CORPUS_FILES, RUNS, RunFolder
+from headlight.runs.folder import CORPUS_FILES, RunFolder
 from transformer.files import open_regular, read_json, write_json
 from transformer.quoting import short
 
@@ -33,6 +33,7 @@ ENDED_STATES = ("paused", "stopped", "finished", "crashed", "diverged", "out of 
 
 MIN_FREE_BYTES = 64 * 1024  # on a disk with less, a crash counts as "out of disk"
 CHUNK_BYTES = 1 << 20
+REPAIRS_FIELD = "mended"  # the repairs in status.json
 MAX_STATUS_NUMBER = 10**12  # the largest number that a status may have
 MAX_CLOCK_DRIFT_SECONDS = 3.0  # process start times shift when the system clock is set
 
@@ -117,24 +118,24 @@ def _status(folder: RunFolder) -> Status:
         folder.name,
         folder.path,
         state,
-        _whole_number(values, "step") or (steps[-1] if steps else 0),
-        _whole_number(values, "steps") or _planned_steps(folder),
-        doing if state in ALIVE_STATES else "",
-        cause,
-        _advice(folder, state, steps, bool(damaged)),
-        _number(values, "seconds_left") if state == "running" else None,
-        _number(values, "heartbeat"),
-        _number(values, "started"),
-        saved.stat().st_mtime if saved and saved.exists() else None,
-        steps[-1] if steps else None,
-        _whole_number(values, "pid") or None,
-        folder.last_lines(),
-        texts(values, "mended"),
-        damaged,
+        step=_whole_number(values, "step") or (steps[-1] if steps else 0),
+        steps=_whole_number(values, "steps") or _planned_steps(folder),
+        doing=doing if state in ALIVE_STATES else "",
+        cause=cause,
+        advice=_advice(folder, state, steps, bool(damaged)),
+        seconds_left=_number(values, "seconds_left") if state == "running" else None,
+        heartbeat=_number(values, "heartbeat"),
+        started=_number(values, "started"),
+        saved=saved.stat().st_mtime if saved and saved.exists() else None,
+        saved_step=steps[-1] if steps else None,
+        pid=_whole_number(values, "pid") or None,
+        log=folder.last_lines(),
+        repairs=repairs(values),
+        damaged=damaged,
     )
 
 
-def statuses(root: str | Path = RUNS) -> list[Status]:
+def statuses(root: str | Path) -> list[Status]:
     """Return the status of every run under `root`, the latest first."""
     listed = []
     for path in Path(root).glob("[!.]*"):
@@ -179,20 +180,17 @@ def _lines(path: Path, mtime: int, size: int) -> int:
 
 def _judge(values: dict[str, Any]) -> tuple[State, str]:
     """Return the state and its cause, from what is certain to what is likely."""
-    stored_state = values.get("state")
+    stored_state, host, deadline = values.get("state"), values.get("host"), _number(values, "due")
     if stored_state in ENDED_STATES:
         return stored_state, str(values.get("cause", ""))
-    deadline = _number(values, "due")
-    if stored_state not in ("queued", "running") or deadline is None or not isinstance(values.get("host"), str):
+    if stored_state not in ("queued", "running") or deadline is None or not isinstance(host, str):
         return "crashed", "Its status is missing or damaged, or the run was never begun."
-    if values.get("host") == platform.node() and process(values) is None:
+    if host == platform.node() and process(values) is None:
         code = _exit_code(_whole_number(values, "pid"))
         if code is not None and code < 0:
             return "crashed", f"The worker was ended by signal {-code}."
-        return (
-            "crashed",
-            "The worker ended without a message: it was killed, ran out of memory, or the machine stopped.",
-        )
+        cause = "The worker ended without a message: it was killed, ran out of memory, or the machine stopped."
+        return "crashed", cause
     now = time.time()
     if now > deadline:
         silence = now - (_number(values, "heartbeat") or deadline)
@@ -231,10 +229,10 @@ def process(values: dict[str, Any]) -> psutil.Process | None:
         return None
 
 
-def this_process(pid: int | None = None) -> dict[str, Any]:
-    """Return the id and start time by which `process` finds a process."""
-    this = psutil.Process(pid)
-    return {"pid": this.pid, "created": this.create_time(), "host": platform.node()}
+def identify_process(pid: int | None = None) -> dict[str, Any]:
+    """Return the id and start time by which `process` finds a process; by default this one."""
+    identified = psutil.Process(pid)
+    return {"pid": identified.pid, "created": identified.create_time(), "host": platform.node()}
 
 
 children: dict[int, subprocess.Popen[bytes]] = {}  # the workers that this process started, by process id
@@ -282,6 +280,7 @@ def _number(values: dict[str, Any], name: str) -> float | None:
     return float(value)
 
 
-def texts(values: dict[str, Any], name: str) -> list[str]:
-    value = values.get(name)
+def repairs(values: dict[str, Any]) -> list[str]:
+    """Return the sentences about what was repaired."""
+    value = values.get(REPAIRS_FIELD)
     return [str(text) for text in value] if isinstance(value, list) else []

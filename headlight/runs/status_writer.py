@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from headlight.runs.folder import RunFolder
-from headlight.runs.run_status import State, read, texts, this_process, write
+from headlight.runs.run_status import REPAIRS_FIELD, State, identify_process, read, repairs, write
 from transformer.training.processes import is_distributed
 
 RESERVE_BYTES = 64 * 1024  # freed at the end, so that the worker can report that the disk is full
@@ -23,9 +23,10 @@ class StatusWriter:
         if not silent:
             before = read(folder)
             started = before.get("started", time.time())
-            self.values = {**this_process(), "state": "running", "started": started, "heartbeat": 0.0}
-            for text in texts(before, "mended") if before.get("state") == "queued" else ():
-                self.report_repair(text)  # written by the launcher of this worker
+            self.values = {**identify_process(), "state": "running", "started": started, "heartbeat": 0.0}
+            if before.get("state") == "queued":  # by the launcher of this worker
+                for text in repairs(before):
+                    self.report_repair(text)
 
     def begin(self, steps: int) -> None:
         """Write the first heartbeat, once signals are handled."""
@@ -45,9 +46,9 @@ class StatusWriter:
     def report_repair(self, text: str) -> None:
         """Add a sentence about what was damaged and what was done to the log and the status."""
         self.log(text)
-        self.values.setdefault("mended", []).append(text)
+        self.values.setdefault(REPAIRS_FIELD, []).append(text)
 
-    def heartbeat(self, doing: str, deadline_seconds: float = 60.0, **values: Any) -> None:
+    def heartbeat(self, doing: str, deadline_seconds: float, **values: Any) -> None:
         """Write what the worker is doing, and that the next heartbeat is due in `deadline_seconds`.
 
         While the activity stays the same, at most one heartbeat per second is written.

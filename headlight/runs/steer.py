@@ -108,8 +108,8 @@ def launch(folder: RunFolder, launcher: Launcher = spawn) -> None:
         folder.control.unlink(missing_ok=True)
         now = time.time()
         values = {"state": "queued", "step": before.saved_step or 0, "steps": steps, "started": before.started or now}
-        values |= {"mended": repairs} if repairs else {}
-        values |= {**run_status.this_process(launcher(folder)), "heartbeat": now, "due": now + LAUNCH_SECONDS}
+        values |= {run_status.REPAIRS_FIELD: repairs} if repairs else {}
+        values |= {**run_status.identify_process(launcher(folder)), "heartbeat": now, "due": now + LAUNCH_SECONDS}
         run_status.write(folder, values)
 
 
