@@ -22,26 +22,14 @@ from transformer.access import require_readable
 from transformer.checkpoint import Checkpoint, native, save
 from transformer.checkpoint.weights import Refused
 from transformer.config import ModelConfig
-from transformer.files import MAX_JSON_BYTES, open_regular, read_bytes, read_json, write_json
+from transformer.files import MAX_JSON_BYTES, open_regular, read_bytes, read_json, write_bytes, write_json
 from transformer.quoting import quoted, short
 from transformer.tokenizers import Tokenizer
 
 __all__ = [
-    "Checkpoint",
-    "Description",
-    "describe",
-    "digest",
-    "fetch",
-    "find",
-    "load",
-    "load_tokenizer",
-    "load_translator",
-    "read_words",
-    "save",
-    "save_words",
-    "snapshots",
-    "step_of",
-]
+    "Checkpoint", "Description", "describe", "digest", "fetch", "find", "load", "load_tokenizer", "load_translator",
+    "read_words", "save", "save_words", "snapshots", "step_of",
+]  # fmt: skip
 
 _PARTS = ("encoder", "decoder", "output")
 WORDS_FILE = "words.txt.gz"  # the words of the sentences that the model was trained to read
@@ -81,8 +69,8 @@ def resolve_device(name: str, folder: Path) -> str:
     try:
         torch.empty(1, device=name)
     except (RuntimeError, AssertionError, NotImplementedError):
-        there = ", ".join(["cpu", *(f"cuda:{i}" for i in range(count)), "auto"])
-        raise ValueError(f"The device is {quoted(name)}; this machine has {there}.") from None
+        devices = ", ".join(["cpu", *(f"cuda:{i}" for i in range(count)), "auto"])
+        raise ValueError(f"The device is {quoted(name)}; this machine has {devices}.") from None
     return name
 
 
@@ -95,7 +83,7 @@ def file_checksum(path: Path) -> str:
 def digest(folder: str | Path) -> str:
     """Return the SHA-256 digest of weights, configuration and tokenizers, in hexadecimal."""
     whole = hashlib.sha256()
-    for name in (native.WEIGHTS, native.CONFIG, native.SHARED, native.SOURCE, native.TARGET):
+    for name in (native.WEIGHTS, native.CONFIG, *_TOKENIZER_FILES):
         if (file := Path(folder) / name).is_file():
             whole.update(f"{name} {file_checksum(file)}\n".encode())
     return whole.hexdigest()
@@ -232,9 +220,7 @@ def save_words(folder: Path, words: Mapping[str, int]) -> int:
     count = len(frequent)
     while len(packed := _packed(frequent[:count])) > MAX_PACKED_BYTES:
         count = int(count * 0.99 * MAX_PACKED_BYTES / len(packed))
-    temporary = folder / f"{WORDS_FILE}.{os.getpid()}.part"
-    temporary.write_bytes(packed)
-    os.replace(temporary, folder / WORDS_FILE)
+    write_bytes(folder / WORDS_FILE, packed)
     return count
 
 
