@@ -90,9 +90,7 @@ class Evaluator:
         line_of: dict[tuple[str, str], int] = {}
         of_origin: dict[str, list[Example]] = {}
         lines = lines or range(1, len(sources) + 1)
-        for source, reference, example, origin, line in zip(
-            sources, references, examples, origins, lines, strict=True
-        ):
+        for source, reference, example, origin, line in zip(sources, references, examples, origins, lines, strict=True):
             line_of.setdefault((origin, source), line)
             of_source.setdefault((origin, source), []).append(reference)
             of_origin.setdefault(origin, []).append(example)

@@ -13,41 +13,17 @@ from functools import cache
 from headlight.folders import GLOSSARY
 from headlight.language import gettext, pgettext
 
+# Explained in the introductions of a lesson's steps.
 LESSON_TERMS = (
-    "token",
-    "layer",
-    "head",
-    "encoder",
-    "decoder",
-    "cross-attention",
-    "query",
-    "key",
-    "mask",
-    "score",
-    "entropy",
-    "logit",
-    "log-probability",
-    "positional encoding",
-    "vocabulary",
-    "greedy decoding",
-    "beam search",
-    "snapshot",
-)  # explained in the introductions of a lesson's steps
+    "token", "layer", "head", "encoder", "decoder", "cross-attention", "query", "key", "mask", "score", "entropy",
+    "logit", "log-probability", "positional encoding", "vocabulary", "greedy decoding", "beam search", "snapshot",
+)  # fmt: skip
+# Explained on pages in every language.
 TRANSLATED_TERMS = (
-    *LESSON_TERMS,
-    "special token",
-    "encoder self-attention",
-    "decoder self-attention",
-    "parameter",
-    "BLEU",
-    "ALTI+",
-    "alignment error rate",
-    "rank correlation",
-    "residual stream",
-    "sequence log-probability",
-    "hypothesis",
+    *LESSON_TERMS, "special token", "encoder self-attention", "decoder self-attention", "parameter", "BLEU", "ALTI+",
+    "alignment error rate", "rank correlation", "residual stream", "sequence log-probability", "hypothesis",
     "candidate",
-)  # explained on pages in every language
+)  # fmt: skip
 _WORD_CHARACTERS = r"\w\u0900-\u0963\u0966-\u097f-"  # with the signs of Devanagari, but not its danda
 
 

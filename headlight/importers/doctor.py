@@ -151,4 +151,3 @@ def _vocabularies(shapes: Mapping[str, Shape], width: int) -> list[int]:
 
 def _numbers(numbers: list[int]) -> str:
     return " and ".join(f"{number:,}" for number in numbers[:4])
-

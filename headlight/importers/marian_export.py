@@ -63,9 +63,9 @@ def reason_against_marian(config: ModelConfig, model: Transformer | None = None)
     if config.positions == "sinusoidal" and config.position_base != 10_000:
         return f"the base of its positions is {config.position_base:g}, and Marian's is 10,000"
     if config.positions == "stored" and model is not None:
-        due = sines_then_cosines(config.max_length, config.d_model)
+        expected = sines_then_cosines(config.max_length, config.d_model)
         tables = [part for name, part in model.named_parameters() if name.endswith("positions.table")]
-        if not all(torch.allclose(table, due, atol=1e-3) for table in tables):
+        if not all(torch.allclose(table, expected, atol=1e-3) for table in tables):
             return "its stored positions are not Marian's sines and cosines"
     return None
 

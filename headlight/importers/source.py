@@ -203,8 +203,8 @@ def _open_folder(folder: Path, name: str) -> Source:
 
 
 def _source(name: str, folder: Path | None, parts: list[_WeightsFile], beside: Path) -> Source:
-    tensors, taken_off = strip_wrappers({name: stored for part in parts for name, stored in part.tensors.items()})
-    origin = tuple(fact for part in parts for fact in part.origin) + taken_off
+    tensors, prefix_facts = strip_wrappers({name: stored for part in parts for name, stored in part.tensors.items()})
+    origin = tuple(fact for part in parts for fact in part.origin) + prefix_facts
     facts = {name: value for part in parts for name, value in part.facts.items()}
     size = sum(path.stat().st_size for path in {stored.path for stored in tensors.values()})
     return Source(name, folder, StoredWeights(tensors), size, origin, facts, beside)

@@ -73,8 +73,7 @@ def export(
 
 
 def _ship_history(history: Path, checkpoint: checkpoints.Checkpoint, out: Path) -> None:
-    """Copy a run's snapshots in 8 bits, which show the same patterns: the first, the last, and as many as fit between.
-    """
+    """Copy a run's snapshots in 8 bits, with the same patterns: the first, the last, and as many as fit between."""
     out.mkdir()
     paths = snapshots(history)[0]
     for path in paths:

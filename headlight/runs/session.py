@@ -128,10 +128,10 @@ class WorkerSession:
                     f"exact {percent(scores.exact, 1)} of {scores.sentences:,} sentences"
                 )
         score = self.processes.sum(evaluation.chrf if evaluation else 0.0)
-        news = (
-            {"best": step, "score": score, "waited": 0} if score > position.score else {"waited": position.waited + 1}
-        )
-        self.position = replace(position, **news)
+        if score > position.score:
+            self.position = replace(position, best=step, score=score, waited=0)
+        else:
+            self.position = replace(position, waited=position.waited + 1)
         return evaluation
 
     def _watch(self) -> list[dict[str, Any]]:

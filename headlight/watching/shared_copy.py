@@ -94,9 +94,9 @@ class SharedCopy:
         require_options(options)
         read = {name: encoded[name] for name in ("input_ids", "attention_mask") if name in encoded}
         required = {"num_return_sequences": 1, "return_dict_in_generate": True, "tokenizer": self.tokenizer}
-        with self._in_a_sentence():
-            chosen = self.model.generate(**read, **{**options, **required})
-        ids: list[int] = chosen.sequences[0].tolist()
+        with self._explained_errors():
+            generated = self.model.generate(**read, **{**options, **required})
+        ids: list[int] = generated.sequences[0].tolist()
         return ids
 
     def ends(self, options: dict[str, Any]) -> set[int]:
@@ -112,10 +112,10 @@ class SharedCopy:
 
         Raises ValueError where the output differs from the original model's, as then the attention would differ, too.
         """
-        alone = {"use_cache": False} if "use_cache" in self._reads else {}
-        with self._in_a_sentence():
-            output = self.eager(**read, **alone, output_attentions=True, return_dict=True)
-            expected = self.model(**read, **alone, return_dict=True)[0].double()
+        options = {"use_cache": False} if "use_cache" in self._reads else {}
+        with self._explained_errors():
+            output = self.eager(**read, **options, output_attentions=True, return_dict=True)
+            expected = self.model(**read, **options, return_dict=True)[0].double()
         difference = float((output[0].double() - expected).norm() / expected.norm().clamp_min(1e-9))
         tolerance = _ROUNDING_TOLERANCE if self.model.dtype == torch.float32 else _COARSE_TOLERANCE
         if not difference <= tolerance:  # NaN is refused
@@ -146,7 +146,8 @@ class SharedCopy:
         return np.stack(arrays)
 
     @contextmanager
-    def _in_a_sentence(self) -> Iterator[None]:
+    def _explained_errors(self) -> Iterator[None]:
+        """Turn errors of the model's code into a sentence that says what to do."""
         try:
             yield
         except ValueError as error:

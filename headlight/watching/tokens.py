@@ -23,10 +23,9 @@ def tokens_of(tokenizer: Any, ids: Sequence[int], reads: bool = False) -> Tokens
     }
     special = [id in special_ids for id in ids]
     spelling = _spelling(tokenizer)
-    read = spelling or (lambda piece: piece)
-    pieces = [
-        piece if alone else read(piece) for piece, alone in zip(_pieces(tokenizer, ids, reads), special, strict=True)
-    ]
+    pieces = _pieces(tokenizer, ids, reads)
+    if spelling is not None:
+        pieces = [piece if is_special else spelling(piece) for piece, is_special in zip(pieces, special, strict=True)]
     groups = word_groups(pieces, special, None if spelling is None else True)
     return Tokens(ids, pieces, [label(piece) for piece in pieces], groups, special)
 

@@ -80,17 +80,15 @@ def _require_same(translator: LiveTranslator, copy: SharedCopy) -> None:
     )
     source = [*config.source_start, *source, *end][: config.max_length]
     target = [config.sos_id, *config.target_start, *target][: config.max_length]
-    apart = compare(translator, copy, source, target)
-    if apart.begins is not None:
+    comparison = compare(translator, copy, source, target)
+    if comparison.begins is not None:
+        relative = comparison.relative
+        difference = f"{percent(relative)} off" if math.isfinite(relative) else "not all numbers"
         raise ValueError(
             f"{copy.name} cannot be opened as a Translator: it differs from Headlight's network, first in "
-            f"{apart.begins}; its logits for {quoted(text)} are {_describe_difference(apart.relative)}. {WATCH_INSTEAD}"
+            f"{comparison.begins}; its logits for {quoted(text)} are {difference}. {WATCH_INSTEAD}"
         )
-    card["live"] |= {"text": text, "logits": apart.logits, "attention": apart.attention}
-
-
-def _describe_difference(relative: float) -> str:
-    return f"{percent(relative)} off" if math.isfinite(relative) else "not all numbers"
+    card["live"] |= {"text": text, "logits": comparison.logits, "attention": comparison.attention}
 
 
 def _text(translator: LiveTranslator) -> str:
@@ -105,10 +103,10 @@ def _text(translator: LiveTranslator) -> str:
 
 def _require_same_tokens(translator: LiveTranslator, copy: SharedCopy, text: str) -> None:
     """Raise ValueError where our tokenizer, read from the same files, splits a text into other tokens."""
-    due = list(copy.tokenizer(text, add_special_tokens=False, padding=False, truncation=False)["input_ids"])
+    expected = list(copy.tokenizer(text, add_special_tokens=False, padding=False, truncation=False)["input_ids"])
     own = translator.checkpoint.source_tokenizer.encode(text)
-    if own != due:
+    if own != expected:
         raise ValueError(
-            f"{type(copy.tokenizer).__name__} splits {quoted(text)} into the ids {short(due)}, and its files, as they "
-            f"are read here, into {short(own)}; give the tokenizer that belongs to the model."
+            f"{type(copy.tokenizer).__name__} splits {quoted(text)} into the ids {short(expected)}, and its files, as "
+            f"they are read here, into {short(own)}; give the tokenizer that belongs to the model."
         )

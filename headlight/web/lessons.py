@@ -55,10 +55,10 @@ def lesson_data(lesson: Lesson, model: str) -> Json:
     steps = [step_data(step, model) for step in lesson.steps]
     heading = {"name": lesson.name, "number": lesson.number, "title": lesson.title}
     data = heading | {"question": lesson.question, "minutes": lesson.minutes, "steps": steps}
-    typed = transfer_step(lesson, "")
-    there = {model}.union(*(step.get("models", ()) for step in steps))  # the page has no other models
-    if typed and all(map(is_computed, named_in(typed))) and models_of_step(typed) <= there:
-        data["transfer"] = step_data(typed, model) | {"own": ""}  # a sentence that is typed later cannot be recorded
+    transfer = transfer_step(lesson, "")
+    page_models = {model}.union(*(step.get("models", ()) for step in steps))
+    if transfer and all(map(is_computed, named_in(transfer))) and models_of_step(transfer) <= page_models:
+        data["transfer"] = step_data(transfer, model) | {"own": ""}  # a sentence typed later cannot be recorded
     return data
 
 

@@ -109,12 +109,9 @@ def _tokenizer(tokenizer: Tokenizer) -> dict[str, Any]:
     content = json.loads(tokenizer.inner.to_str())
     vocabulary = content["model"]["vocab"]
     known_tokenizers = [json.loads(make().to_str()) for make in UNTRAINED_TOKENIZERS.values()]
-    alike = {vocabulary.get(name) for name in SPECIALS} == tokenizer.special_ids
-    if (
-        not alike
-        or len(vocabulary) != tokenizer.vocab_size
-        or not any(_cuts_alike(content, known) for known in known_tokenizers)
-    ):
+    has_our_specials = {vocabulary.get(name) for name in SPECIALS} == tokenizer.special_ids
+    is_known = any(_cuts_alike(content, known) for known in known_tokenizers)
+    if not has_our_specials or len(vocabulary) != tokenizer.vocab_size or not is_known:
         raise ValueError(
             f"The model's tokenizer ({content['model']['type']}) is not of the kinds that are trained here, and a page "
             "runs those only."

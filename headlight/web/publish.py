@@ -28,17 +28,8 @@ from transformer.quoting import short
 
 Blocks = Mapping[str, bytes | str]  # by their ids; a text is the address of a file beside the page
 SCRIPTS = Path(__file__).parent / "js"
-ENGINE_SCRIPTS = (
-    "errors",
-    "weights",
-    "network",
-    "decoding",
-    "tokenizer",
-    "tree",
-    "measures",
-    "lessons",
-    "worker",
-)  # the modules of the worker, in their order
+# The modules of the worker, in their order.
+ENGINE_SCRIPTS = ("errors", "weights", "network", "decoding", "tokenizer", "tree", "measures", "lessons", "worker")
 PLAYER_SCRIPTS = ("drawing", "chips", "candidates", "looks", "tree", "beam", "hypotheses", "player")
 LESSON_SCRIPTS = (
     *("prose", "storage", "progress", "question_head", "question_row", "question_order", "question"),

@@ -17,7 +17,7 @@ from torch import Tensor
 from headlight.importers.forms import hugging_face_tokenizers
 from headlight.importers.forms.form import ForeignModel, Form
 from headlight.importers.forms.hugging_face_config import CONFIG, HuggingFaceConfig, hugging_face_config
-from headlight.importers.forms.hugging_face_tokenizers import Ids, has_tokenizer
+from headlight.importers.forms.hugging_face_tokenizers import NO_TOKENIZER, Ids, has_tokenizer
 from headlight.importers.forms.marian_family import ACTIVATIONS
 from headlight.importers.forms.parts import TensorPart, are_complete, shapes_due, stored_name
 from headlight.importers.limits import MAX_LAYERS, MAX_TOKENS, MAX_WIDTH
@@ -185,7 +185,7 @@ class Berts(Form):
         own = [side.kind.tokenizer(pair.whole, ids, side.vocabulary) for side in sides]
         warnings: tuple[str, ...] = ()
         if own[0] is None or own[1] is None:
-            warnings = ("The folder has no tokenizer: tokens are shown as ids, and a text is ids with spaces.",)
+            warnings = (NO_TOKENIZER,)
         else:
             native = _framed(native, pair, own[0])
         first, second = (

@@ -168,13 +168,13 @@ class Fairseq(Form):
         settings, source = _known(source, answers)
         infos = source.weights.infos
         sizes = _sizes(infos, settings)
-        spoken = languages(settings, answers)
-        around = framing(settings, source, spoken)
+        source_language, target_language = languages(settings, answers)
+        around = framing(settings, source, (source_language, target_language))
         symbols = vocabularies(source, settings, answers, around)
         config = _native(settings, sizes, around, symbols)
         own, warnings = tokenizers(source, settings, answers, symbols, config)
         tensors = tensors_of(_parts(infos, sizes), source)
-        known = replace(answers, source_language=spoken[0], target_language=spoken[1])
+        known = replace(answers, source_language=source_language, target_language=target_language)
         return foreign_model(self.name, config, tensors, own, known, warnings)
 
 

@@ -61,8 +61,8 @@ def vocabularies(
     source: Source, settings: Settings, answers: Answers, around: Framing
 ) -> tuple[list[str] | None, list[str] | None]:
     """Return the symbols of both sides by id, with those that the task adds; None without a dictionary."""
-    answered, spoken = (answers.source_vocab, answers.target_vocab), languages(settings, answers)
-    paths = [answered[side] or dictionary(source, settings, side, spoken[side]) for side in (0, 1)]
+    answer_paths, codes = (answers.source_vocab, answers.target_vocab), languages(settings, answers)
+    paths = [answer_paths[side] or dictionary(source, settings, side, codes[side]) for side in (0, 1)]
     first, second = (None if path is None else _symbols(path, around.added) for path in paths)
     return first, second
 
@@ -75,29 +75,29 @@ def tokenizers(
     config: ModelConfig,
 ) -> tuple[tuple[Tokenizer, Tokenizer], tuple[str, ...]]:
     """Return the tokenizers of both sides, one object where the dictionaries are equal, and warnings about them."""
-    spoken, sizes = languages(settings, answers), (config.source_vocab_size, config.target_vocab_size)
+    codes, sizes = languages(settings, answers), (config.source_vocab_size, config.target_vocab_size)
     ids = config.pad_id, config.sos_id, config.eos_id
     warnings: list[str] = []
     tokenizers: list[Tokenizer] = []
     for side in (0, 1):
-        alike = not isinstance(tokenizers[0].inner, moses.MosesTokenizer) if side else False
-        if alike and symbols[0] is not None and symbols[0] == symbols[1] and sizes[0] == sizes[1]:
-            tokenizers.append(tokenizers[0])
-            continue
-        tokens = symbols[side]
+        tokens, language = symbols[side], codes[side]
         if tokens is None:
             tokenizers.append(Tokenizer.of_ids(sizes[side], *ids))
             warnings.append(
-                f"No dict.{spoken[side] or '*'}.txt lies beside it, so ids are shown instead of words, and a text "
+                f"No dict.{language or '*'}.txt lies beside it, so ids are shown instead of words, and a text "
                 "is typed as ids with spaces between them."
             )
             continue
-        tokenizer, warning = _tokenizer(source, settings, tokens, spoken[side])
-        added = framing(settings, source, spoken).added
+        is_same = side == 1 and symbols[0] == symbols[1] and sizes[0] == sizes[1]
+        if is_same and not isinstance(tokenizers[0].inner, moses.MosesTokenizer):  # Moses depends on the language
+            tokenizers.append(tokenizers[0])
+            continue
+        tokenizer, warning = _tokenizer(source, settings, tokens, language)
+        added = framing(settings, source, codes).added
         tokenizer.inner.add_special_tokens([token for token in added if token in tokens])
         tokenizer = Tokenizer(tokenizer.inner, *ids, tokenizer.vocab_size).of_size(sizes[side])
         if has_codes(source, settings) or settings.text("tokenizer") == "moses":
-            tokenizer, warning = _after_moses(tokenizer, settings, answers, spoken[side])
+            tokenizer, warning = _after_moses(tokenizer, settings, answers, language)
         tokenizers.append(tokenizer)
         warnings += [warning] if warning else []
     return (tokenizers[0], tokenizers[1]), tuple(dict.fromkeys(warnings))

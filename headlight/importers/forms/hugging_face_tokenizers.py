@@ -32,6 +32,7 @@ FAIRSEQ_FIRST = ("<s>", "<pad>", "</s>", "<unk>")  # where SentencePiece has <un
 MASK = "<mask>"
 PEGASUS_OFFSET = 103
 MAX_MERGES_BYTES = 2**26
+NO_TOKENIZER = "The folder has no tokenizer: tokens are shown as ids, and a text is ids with spaces."
 WITHOUT_MOSES = (
     "Moses, which cuts the texts of this model into words, is not installed, or cannot know its languages: install "
     "sacremoses and import it again, or put spaces around punctuation yourself, as in “Hello , world !”."

@@ -17,7 +17,7 @@ from torch.nn.functional import layer_norm
 
 from headlight.importers.forms.form import ForeignModel
 from headlight.importers.forms.hugging_face_config import CONFIG, HuggingFaceConfig, hugging_face_config
-from headlight.importers.forms.hugging_face_tokenizers import Ids, has_tokenizer
+from headlight.importers.forms.hugging_face_tokenizers import NO_TOKENIZER, Ids, has_tokenizer
 from headlight.importers.forms.languages import NAMES, Around, Languages, about_language
 from headlight.importers.forms.parts import (
     MAX_TABLE_NUMBERS,
@@ -80,9 +80,7 @@ def forced_start(config: HuggingFaceConfig) -> tuple[int, ...]:
     return () if first is None else (first,)
 
 
-def about_languages(
-    config: HuggingFaceConfig, languages: Languages, target_is_set: bool
-) -> tuple[ImportQuestion, ...]:
+def about_languages(config: HuggingFaceConfig, languages: Languages, target_is_set: bool) -> tuple[ImportQuestion, ...]:
     """Ask for the language that a multilingual model reads, and for the one that it writes unless that is set."""
     sides = (("source", "src_lang"),) if target_is_set else (("source", "src_lang"), ("target", "tgt_lang"))
     usual = config.tokenizer
@@ -211,7 +209,7 @@ class MarianFamily:
         if own is not None and (caution := self.caution(config)):
             warnings += (caution,)
         if own is None:
-            warnings += ("The folder has no tokenizer: tokens are shown as ids, and a text is ids with spaces.",)
+            warnings += (NO_TOKENIZER,)
             source_size, target_size = sizes.vocabularies
             first = Tokenizer.of_ids(source_size, *ids)
             own = (first, first if target_size == source_size else Tokenizer.of_ids(target_size, *ids))
@@ -425,9 +423,7 @@ def _sizes_of(infos: Mapping[str, TensorInfo], offset: int) -> MarianSizes:
     vocabularies = (size(0, 2, shared, source, "lm_head.weight"), size(0, 2, shared, target, "lm_head.weight"))
     tied: Tied = "all" if together else "output"
     encoder, decoder = (depth_of(infos, f"{prefix}{stack}.layers.") for stack in ATTENTIONS)
-    return MarianSizes(
-        (encoder, decoder), (d_ffs[0], d_ffs[1]), width, vocabularies, length, tied, together, offset
-    )
+    return MarianSizes((encoder, decoder), (d_ffs[0], d_ffs[1]), width, vocabularies, length, tied, together, offset)
 
 
 def _n_positions(sizes: MarianSizes) -> int:

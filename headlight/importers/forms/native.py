@@ -24,8 +24,7 @@ class Native(Form):
     def fits(self, source: Source) -> bool:
         if "source_vocab_size" not in _values(source):
             return False
-        infos, due = source.weights.infos, self.due(source)
-        return due.keys() == infos.keys() and all(infos[name].shape == shape for name, shape in due.items())
+        return self.due(source) == {name: info.shape for name, info in source.weights.infos.items()}
 
     def due(self, source: Source) -> Mapping[str, tuple[int, ...]]:
         return expected_shapes(_config(source)) if "source_vocab_size" in _values(source) else {}

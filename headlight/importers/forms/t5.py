@@ -17,7 +17,7 @@ from torch import Tensor
 from headlight.importers import sentencepiece_file
 from headlight.importers.forms.form import ForeignModel, Form
 from headlight.importers.forms.hugging_face_config import HuggingFaceConfig, hugging_face_config
-from headlight.importers.forms.hugging_face_tokenizers import Ids, require_unknown, tokenizer_file
+from headlight.importers.forms.hugging_face_tokenizers import NO_TOKENIZER, Ids, require_unknown, tokenizer_file
 from headlight.importers.forms.parts import TensorPart, are_complete, depth_of, shapes_due, size_of
 from headlight.importers.questions import Answers
 from headlight.importers.source import Source
@@ -108,7 +108,7 @@ class HuggingFaceT5(Form):
         warnings: tuple[str, ...] = ()
         if tokenizer is None:
             tokenizer = Tokenizer.of_ids(sizes.vocabulary, *ids)
-            warnings = ("The folder has no tokenizer: tokens are shown as ids, and a text is ids with spaces.",)
+            warnings = (NO_TOKENIZER,)
         card = {**_card(source, config), "origin": self.name}
         return ForeignModel(native, tensors, tokenizer, tokenizer, card, warnings)
 
