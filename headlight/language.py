@@ -84,13 +84,8 @@ def ngettext(singular: str, plural: str, count: int, **values: object) -> str:
 
 def in_parts(message: str, parts: Mapping[str, str], **values: object) -> list[str]:
     """Return the message in the current language, split around its `parts`, which are at odd indices of the list."""
-    text = _translations(current()).gettext(message)
-    return [parts[piece] if i % 2 else piece for i, piece in enumerate(_split(text, tuple(parts), values))]
-
-
-def _split(text: str, names: tuple[str, ...], values: Mapping[str, object]) -> list[str]:
-    pieces = re.split(r"\{(" + "|".join(names) + r")\}", text)
-    return [piece if i % 2 else _filled(piece, values) for i, piece in enumerate(pieces)]
+    pieces = re.split(r"\{(" + "|".join(parts) + r")\}", _translations(current()).gettext(message))
+    return [parts[piece] if i % 2 else _filled(piece, values) for i, piece in enumerate(pieces)]
 
 
 def listed(items: Sequence[str]) -> str:

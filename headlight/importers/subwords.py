@@ -6,8 +6,9 @@ section 3.2, and the reference code, subword-nmt).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import tokenizers
 from tokenizers import decoders, normalizers, pre_tokenizers
@@ -66,27 +67,36 @@ def merged(
     _index(tokens, unknown)
     merges = _merges(codes)
     special = {*specials, unknown}
-    vocabulary = {token if token in special else _ended(token): id for id, token in enumerate(tokens)}
+    vocabulary = {token if token in special else with_word_end(token): id for id, token in enumerate(tokens)}
     if len(vocabulary) < len(tokens):
         raise Refused("The vocabulary has the same token twice.")
-    for piece in (piece for left, right in merges for piece in (left, right, left + right)):
-        vocabulary.setdefault(piece, len(vocabulary))
-    content = {
-        "model": {
-            "type": "BPE",
-            "vocab": vocabulary,
-            "merges": merges,
-            "unk_token": unknown,
-            "end_of_word_suffix": END_OF_WORD,
-        },
-        "pre_tokenizer": {"type": "WhitespaceSplit"},
-        "decoder": {"type": "BPEDecoder", "suffix": END_OF_WORD},
-    }
-    try:
-        inner = tokenizer_json.opened(content)
-    except ValueError as error:
-        raise Refused(f"{codes.name} makes no tokenizer with its vocabulary: {error}.") from None
+    steps = {"pre_tokenizer": {"type": "WhitespaceSplit"}}
+    inner = word_end_bpe(vocabulary, len(tokens), merges, codes.name, unknown, steps)
     return _finished(inner, specials, ids, lowercase, len(tokens))
+
+
+def word_end_bpe(
+    vocabulary: Mapping[str, int],
+    size: int,
+    merges: list[list[str]],
+    file_name: str,
+    unknown: str,
+    steps: Mapping[str, Any],
+) -> tokenizers.Tokenizer:
+    """Return a tokenizer of merges (Sennrich et al. 2016) in which the last piece of a word ends in "</w>".
+
+    A merge may make a piece that the vocabulary lacks: it has an id beyond the model's `size`, which is unknown.
+    """
+    missing = dict.fromkeys(piece for a, b in merges for piece in (a, b, a + b) if piece not in vocabulary)
+    first = max(size, max(vocabulary.values()) + 1)
+    tokens = {**vocabulary, **{piece: id for id, piece in enumerate(missing, first)}}
+    model = {"type": "BPE", "vocab": tokens, "merges": merges, "unk_token": unknown, "end_of_word_suffix": END_OF_WORD}
+    try:
+        return tokenizer_json.opened(
+            {**steps, "model": model, "decoder": {"type": "BPEDecoder", "suffix": END_OF_WORD}}
+        )
+    except ValueError as error:
+        raise Refused(f"{file_name} and the vocabulary do not fit together: {error}.") from None
 
 
 def pieces(tokens: Sequence[str], model: Path, specials: Sequence[str], ids: Ids, unknown: str) -> Tokenizer:
@@ -114,7 +124,8 @@ def _index(tokens: Sequence[str], unknown: str) -> int:
     return tokens.index(unknown)
 
 
-def _ended(token: str) -> str:
+def with_word_end(token: str) -> str:
+    """Return the piece "hel" for the token "hel@@", whose word continues, and "lo</w>" for "lo"."""
     return token.removesuffix(CONTINUED) if token.endswith(CONTINUED) else token + END_OF_WORD
 
 

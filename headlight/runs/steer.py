@@ -76,8 +76,9 @@ def claim(recipe: Recipe, path: str | Path) -> RunFolder:
     """Create the folder of a new run. Raises ValueError where it exists, even if it appeared just now."""
     require_private()
     folder = RunFolder(path)
+    exists = f"{short(path)} exists already; choose another name, or delete that run first."
     if folder.path.exists():
-        raise ValueError(f"{short(path)} exists already; choose another name, or delete that run first.")
+        raise ValueError(exists)
     recipe.check()
     if recipe.tensorboard:
         require_tensorboard()
@@ -85,7 +86,7 @@ def claim(recipe: Recipe, path: str | Path) -> RunFolder:
     try:
         folder.path.mkdir()
     except FileExistsError:
-        raise ValueError(f"{short(path)} exists already; choose another name, or delete that run first.") from None
+        raise ValueError(exists) from None
     try:
         if recipe.start is not None:  # a copy, since the run that it belongs to may remove it
             not_copied = shutil.ignore_patterns(*STATE_FILES, CHECKSUM_FILE, "history", "*.part")

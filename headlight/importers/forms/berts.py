@@ -17,21 +17,36 @@ from torch import Tensor
 from headlight.importers.forms import hugging_face_tokenizers
 from headlight.importers.forms.form import ForeignModel, Form
 from headlight.importers.forms.hugging_face_config import CONFIG, HuggingFaceConfig, hugging_face_config
-from headlight.importers.forms.hugging_face_tokenizers import NO_TOKENIZER, Ids, has_tokenizer
+from headlight.importers.forms.hugging_face_tokenizers import NO_TOKENIZER, has_tokenizer
 from headlight.importers.forms.marian_family import ACTIVATIONS
-from headlight.importers.forms.parts import TensorPart, are_complete, shapes_due, stored_name
+from headlight.importers.forms.parts import (
+    LayerNames,
+    TensorPart,
+    affine,
+    are_complete,
+    layer_parts,
+    shapes_due,
+    stored_name,
+)
 from headlight.importers.limits import MAX_LAYERS, MAX_TOKENS, MAX_WIDTH
 from headlight.importers.questions import Answers
 from headlight.importers.source import Source
+from headlight.importers.subwords import Ids
 from transformer.checkpoint.weights import Refused
 from transformer.config import ModelConfig, StackConfig
 from transformer.tokenizers import Tokenizer
 
-_ATTENTIONS = {
-    "encoder": {"attention": "attention"},
-    "decoder": {"self_attention": "attention", "cross_attention": "crossattention"},
-}
-_MAPS = {"query": "self.query", "key": "self.key", "value": "self.value", "output": "output.dense"}
+_ENCODER_LAYER = LayerNames(
+    attentions=(("attention", "attention"),),
+    maps={"query": "self.query", "key": "self.key", "value": "self.value", "output": "output.dense"},
+    feed_forward=("intermediate.dense", "output.dense"),
+    norms=("attention.output.LayerNorm", "output.LayerNorm"),
+)
+_DECODER_LAYER = _ENCODER_LAYER._replace(
+    attentions=(("self_attention", "attention"), ("cross_attention", "crossattention")),
+    norms=("attention.output.LayerNorm", "crossattention.output.LayerNorm", "output.LayerNorm"),
+)
+_LAYERS = {"encoder": _ENCODER_LAYER, "decoder": _DECODER_LAYER}
 _DEFAULT_SIZES = {"hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 3072}
 _DEFAULT_SIZES |= {"vocab_size": 30_522, "max_position_embeddings": 512, "type_vocab_size": 2}
 _UNUSED_TENSORS = ("encoder.pooler.dense.weight", "encoder.pooler.dense.bias")  # of a classifier
@@ -203,7 +218,7 @@ def _pair(source: Source) -> _Pair | None:
     if config is None or config.model_type != "encoder-decoder":
         return None
     sides = []
-    for stack in _ATTENTIONS:
+    for stack in _LAYERS:
         values = config.values.get(stack)
         inner = HuggingFaceConfig(config.folder, values if isinstance(values, dict) else {})
         kind = _KINDS.get(inner.model_type)
@@ -317,45 +332,35 @@ def _parts(pair: _Pair) -> Iterator[TensorPart]:
     output = f"{decoder.kind.head}.decoder.weight"
     for side, other in ((pair.encoder, decoder), (decoder, pair.encoder)):
         prefixes = (side.prefix, other.prefix) if shared else (side.prefix,)
-        for ours, theirs, shape in _stack_parts(side):
-            names = tuple(f"{start}.{theirs}" for start in prefixes)
-            tied = ours == "decoder.embedding.tokens.weight" and decoder.ties
-            yield TensorPart(ours, (*names, output) if tied else names, shape)
+        for part in _stack_parts(side):
+            names = tuple(f"{start}.{name}" for start in prefixes for name in part.names)
+            tied = part.native == "decoder.embedding.tokens.weight" and decoder.ties
+            yield part._replace(names=(*names, output) if tied else names)
     d, vocabulary = decoder.width, decoder.vocabulary
     if decoder.kind.transform is not None:
-        for part, theirs, shape in zip(("linear", "norm"), decoder.kind.transform, ((d, d), (d,)), strict=True):
-            for ours, name, size in _both(f"decoder.norm.{part}", f"{decoder.kind.head}.{theirs}", shape):
-                yield TensorPart(ours, (name,), size)
+        linear, norm = (f"{decoder.kind.head}.{name}" for name in decoder.kind.transform)
+        yield from affine("decoder.norm.linear", linear, (d, d))
+        yield from affine("decoder.norm.norm", norm, (d,))
     if not decoder.ties:
         yield TensorPart("output.weight", (output,), (vocabulary, d))
     biases = (f"{decoder.kind.head}.{name}" for name in ("decoder.bias", "bias"))
     yield TensorPart("output.bias", tuple(biases), (vocabulary,))
 
 
-def _stack_parts(side: _Side) -> Iterator[tuple[str, str, tuple[int, ...]]]:
-    """Yield our names, theirs after the stack's prefix, and the shapes."""
+def _stack_parts(side: _Side) -> Iterator[TensorPart]:
+    """Yield the tensors of a stack, with their names after its prefix."""
     stack, d, sizes = side.stack, side.width, side.sizes
-    yield f"{stack}.embedding.tokens.weight", "embeddings.word_embeddings.weight", (side.vocabulary, d)
-    yield f"{stack}.embedding.positions.table", "embeddings.position_embeddings.weight", (side.rows, d)
+    tables = {
+        "tokens.weight": ("word_embeddings", side.vocabulary),
+        "positions.table": ("position_embeddings", side.rows),
+    }
     if side.kind.segments:
-        segments = (side.size("type_vocab_size"), d)
-        yield f"{stack}.embedding.segments", "embeddings.token_type_embeddings.weight", segments
-    yield from _both(f"{stack}.embedding.norm", "embeddings.LayerNorm", (d,))
+        tables["segments"] = ("token_type_embeddings", side.size("type_vocab_size"))
+    for ours, (theirs, rows) in tables.items():
+        yield TensorPart(f"{stack}.embedding.{ours}", (f"embeddings.{theirs}.weight",), (rows, d))
+    yield from affine(f"{stack}.embedding.norm", "embeddings.LayerNorm", (d,))
     for layer in range(sizes.n_layers):
-        ours, theirs = f"{stack}.layers.{layer}", f"encoder.layer.{layer}"
-        attentions = _ATTENTIONS[stack]
-        for index, (own, foreign) in enumerate(attentions.items()):
-            for a, b in _MAPS.items():
-                yield from _both(f"{ours}.{own}.{a}", f"{theirs}.{foreign}.{b}", (d, d))
-            yield from _both(f"{ours}.residuals.{index}.norm", f"{theirs}.{foreign}.output.LayerNorm", (d,))
-        yield from _both(f"{ours}.feed_forward.inner", f"{theirs}.intermediate.dense", (sizes.d_ff, d))
-        yield from _both(f"{ours}.feed_forward.outer", f"{theirs}.output.dense", (d, sizes.d_ff))
-        yield from _both(f"{ours}.residuals.{len(attentions)}.norm", f"{theirs}.output.LayerNorm", (d,))
-
-
-def _both(ours: str, theirs: str, weight: tuple[int, ...]) -> Iterator[tuple[str, str, tuple[int, ...]]]:
-    yield f"{ours}.weight", f"{theirs}.weight", weight
-    yield f"{ours}.bias", f"{theirs}.bias", weight[:1]
+        yield from layer_parts(f"{stack}.layers.{layer}", f"encoder.layer.{layer}", _LAYERS[stack], d, sizes.d_ff)
 
 
 BERTS = Berts()

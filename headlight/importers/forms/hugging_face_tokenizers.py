@@ -8,7 +8,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import tokenizers
 from tokenizers import AddedToken
 
 from headlight import tokenizer_json
@@ -18,7 +17,7 @@ from headlight.importers.forms.hugging_face_config import HuggingFaceConfig
 from headlight.importers.forms.languages import M2M100, MBART, MBART_50, PLBART, PLBART_MULTI, Languages
 from headlight.importers.limits import MAX_TOKENS
 from headlight.importers.sentencepiece_file import PieceType, SentencePiece
-from headlight.importers.subwords import lines_of
+from headlight.importers.subwords import Ids, lines_of, with_word_end, word_end_bpe
 from headlight.tokenizer_json import moses
 from transformer.checkpoint.weights import Refused
 from transformer.files import read_bytes, read_json
@@ -37,8 +36,6 @@ WITHOUT_MOSES = (
     "Moses, which cuts the texts of this model into words, is not installed, or cannot know its languages: install "
     "sacremoses and import it again, or put spaces around punctuation yourself, as in “Hello , world !”."
 )
-
-Ids = tuple[int, int, int]  # padding, start, end
 
 
 def has_tokenizer(folder: Path) -> bool:
@@ -182,11 +179,9 @@ def blenderbot_small(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenize
     if not _needs_own_files(folder, PIECES, MERGES):
         return tokenizer_file(folder, ids, size)
     special = ("__start__", "__end__", "__unk__", "__null__")
-    vocabulary = {
-        token if token in special else token[:-2] if token.endswith("@@") else f"{token}</w>": id
-        for token, id in vocabulary_of(folder / PIECES).items()
-    }
-    cutting = {
+    listed = vocabulary_of(folder / PIECES)
+    vocabulary = {token if token in special else with_word_end(token): id for token, id in listed.items()}
+    steps = {
         "normalizer": {
             "type": "Sequence",
             "normalizers": [
@@ -203,7 +198,8 @@ def blenderbot_small(config: HuggingFaceConfig, ids: Ids, size: int) -> Tokenize
             ],
         },
     }
-    inner = _with_word_ends(folder / MERGES, vocabulary, special, "__unk__", cutting, size)
+    inner = word_end_bpe(vocabulary, size, _merges(folder / MERGES), MERGES, "__unk__", steps)
+    inner.add_special_tokens([token for token in special if token in vocabulary])
     return Tokenizer(inner, *ids).of_size(size)
 
 
@@ -213,11 +209,12 @@ def fsmt(config: HuggingFaceConfig, ids: Ids, sizes: tuple[int, int]) -> tuple[T
     if not all((folder / name).exists() for name in (*FSMT, MERGES)):
         return _whole(folder, ids, sizes)
     lower = config.tokenizer.get("do_lower_case") is True
-    cutting = {"normalizer": {"type": "Lowercase"} if lower else None, "pre_tokenizer": {"type": "WhitespaceSplit"}}
+    steps = {"normalizer": {"type": "Lowercase"} if lower else None, "pre_tokenizer": {"type": "WhitespaceSplit"}}
     sides: list[Tokenizer] = []
     for name, size, language in zip(FSMT, sizes, _fsmt_languages(config), strict=True):
         vocabulary = vocabulary_of(folder / name)
-        inner = _with_word_ends(folder / MERGES, vocabulary, FAIRSEQ_FIRST, "<unk>", cutting, size)
+        inner = word_end_bpe(vocabulary, size, _merges(folder / MERGES), MERGES, "<unk>", steps)
+        inner.add_special_tokens([token for token in FAIRSEQ_FIRST if token in vocabulary])
         tokenizer = Tokenizer(inner, *ids).of_size(size)
         if language and moses.is_installed():
             wrapped = moses.with_moses(tokenizer.inner, {"language": language, "normalizes": True})
@@ -237,31 +234,6 @@ def _fsmt_languages(config: HuggingFaceConfig) -> tuple[str, str]:
 def cuts_with_moses(config: HuggingFaceConfig) -> bool:
     """Return whether the texts of an FSMT are cut as Moses cuts them, which needs sacremoses and their languages."""
     return moses.is_installed() and all(_fsmt_languages(config))
-
-
-def _with_word_ends(
-    merges: Path,
-    vocabulary: Mapping[str, int],
-    special: tuple[str, ...],
-    unknown: str,
-    cutting: Mapping[str, Any],
-    size: int,
-) -> tokenizers.Tokenizer:
-    """Return a tokenizer of merges (Sennrich et al. 2016) in which the last piece of a word ends in "</w>".
-
-    A merge may make a piece that the vocabulary lacks: it has an id beyond the model's `size`, which is unknown.
-    """
-    pairs = _merges(merges)
-    missing = dict.fromkeys(piece for a, b in pairs for piece in (a, b, a + b) if piece not in vocabulary)
-    first = max(size, max(vocabulary.values()) + 1)
-    tokens = {**vocabulary, **{piece: id for id, piece in enumerate(missing, first)}}
-    model = {"type": "BPE", "vocab": tokens, "merges": pairs, "unk_token": unknown, "end_of_word_suffix": "</w>"}
-    try:
-        inner = tokenizer_json.opened({**cutting, "model": model, "decoder": {"type": "BPEDecoder", "suffix": "</w>"}})
-    except ValueError as error:
-        raise Refused(f"{merges.name} and the vocabulary do not fit together: {error}.") from None
-    inner.add_special_tokens([token for token in special if token in vocabulary])
-    return inner
 
 
 def _split(pattern: str, behavior: str) -> dict[str, Any]:

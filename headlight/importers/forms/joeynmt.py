@@ -18,11 +18,13 @@ from headlight.formatting import both
 from headlight.importers import subwords
 from headlight.importers.forms.form import ForeignModel, Form
 from headlight.importers.forms.parts import (
+    LayerNames,
     TensorPart,
     affine,
     are_complete,
     depth_of,
     foreign_model,
+    layer_parts,
     shapes_due,
     size_of,
     tensors_of,
@@ -37,15 +39,17 @@ from transformer.tokenizers import Tokenizer
 
 CONFIG = "config.yaml"
 ACTIVATIONS: dict[str, Activation] = {"relu": "relu", "gelu": "gelu", "swish": "silu"}
-ATTENTIONS = (
-    ("encoder", "src", {"attention": "src_src_att"}, ("layer_norm",)),
-    (
-        "decoder",
-        "trg",
-        {"self_attention": "trg_trg_att", "cross_attention": "src_trg_att"},
-        ("x_layer_norm", "dec_layer_norm"),
-    ),
+_ENCODER_LAYER = LayerNames(
+    attentions=(("attention", "src_src_att"),),
+    maps={"query": "q_layer", "key": "k_layer", "value": "v_layer", "output": "output_layer"},
+    feed_forward=("feed_forward.pwff_layer.0", "feed_forward.pwff_layer.3"),
+    norms=("layer_norm", "feed_forward.layer_norm"),
 )
+_DECODER_LAYER = _ENCODER_LAYER._replace(
+    attentions=(("self_attention", "trg_trg_att"), ("cross_attention", "src_trg_att")),
+    norms=("x_layer_norm", "dec_layer_norm", "feed_forward.layer_norm"),
+)
+STACKS = (("encoder", "src", _ENCODER_LAYER), ("decoder", "trg", _DECODER_LAYER))  # with the embedding's prefix
 SYMBOLS = {"unk": (0, "<unk>"), "pad": (1, "<pad>"), "bos": (2, "<s>"), "eos": (3, "</s>")}
 NORM_EPS, MAX_POSITIONS = 1e-6, 5_000
 _IGNORED = frozenset({"encoder.pe.pe", "decoder.pe.pe"})
@@ -218,22 +222,14 @@ def _parts(source: Source, config: ModelConfig) -> Iterator[TensorPart]:
     own, target = _scales(_settings(source))
     factor = math.sqrt(d) ** (own - target)
     sizes = (config.source_vocab_size, config.target_vocab_size)
-    for (stack, side, attentions, norms), size in zip(ATTENTIONS, sizes, strict=True):
+    for (stack, side, layer_names), size in zip(STACKS, sizes, strict=True):
         layers = config.encoder if stack == "encoder" else config.decoder
         if not (config.tied == "all" and stack == "decoder"):
             scale = factor if stack == "encoder" else 1.0
             names = (f"{side}_embed.lut.weight", *_copies(config, stack))
             yield TensorPart(f"{stack}.embedding.tokens.weight", names, (size, d), partial(_scaled, scale))
         for layer in (f"{stack}.layers.{n}" for n in range(layers.n_layers)):
-            for ours, theirs in attentions.items():
-                for our_map, their_map in (("query", "q"), ("key", "k"), ("value", "v"), ("output", "output")):
-                    yield from affine(f"{layer}.{ours}.{our_map}", f"{layer}.{theirs}.{their_map}_layer", (d, d))
-            feed = f"{layer}.feed_forward"
-            yield from affine(f"{feed}.inner", f"{feed}.pwff_layer.0", (layers.d_ff, d))
-            yield from affine(f"{feed}.outer", f"{feed}.pwff_layer.3", (d, layers.d_ff))
-            foreign_norms = [*(f"{layer}.{norm}" for norm in norms), f"{feed}.layer_norm"]
-            for number, foreign in enumerate(foreign_norms):
-                yield from affine(f"{layer}.residuals.{number}.norm", foreign, (d,))
+            yield from layer_parts(layer, layer, layer_names, d, layers.d_ff)
         if config.final_norm:
             yield from affine(f"{stack}.norm", f"{stack}.layer_norm", (d,))
     if config.tied == "none":

@@ -17,20 +17,23 @@ from torch.nn.functional import layer_norm
 
 from headlight.importers.forms.form import ForeignModel
 from headlight.importers.forms.hugging_face_config import CONFIG, HuggingFaceConfig, hugging_face_config
-from headlight.importers.forms.hugging_face_tokenizers import NO_TOKENIZER, Ids, has_tokenizer
+from headlight.importers.forms.hugging_face_tokenizers import NO_TOKENIZER, has_tokenizer
 from headlight.importers.forms.languages import NAMES, Around, Languages, about_language
 from headlight.importers.forms.parts import (
     MAX_TABLE_NUMBERS,
+    LayerNames,
     TensorPart,
     affine,
     depth_of,
     have_their_shapes,
+    layer_parts,
     shapes_due,
     stored_name,
 )
 from headlight.importers.limits import MAX_LAYERS, MAX_TOKENS, MAX_WIDTH
 from headlight.importers.questions import Answers, ImportQuestion
 from headlight.importers.source import Source
+from headlight.importers.subwords import Ids
 from transformer.checkpoint.weights import Refused, TensorInfo
 from transformer.config import Activation, ModelConfig, Norm, Positions, StackConfig, Tied
 from transformer.tokenizers import Tokenizer
@@ -387,17 +390,15 @@ _BIAS = "final_logits_bias"
 def _layer(
     ours: str, theirs: str, attentions: tuple[tuple[str, str], ...], d: int, d_ff: int, slope: float
 ) -> Iterator[TensorPart]:
-    norms = [f"{their_attention}_layer_norm" for _, their_attention in attentions] + ["final_layer_norm"]
-    for our_attention, their_attention in attentions:
-        for our_map, their_map in MAPS.items():
-            yield from affine(f"{ours}.{our_attention}.{our_map}", f"{theirs}.{their_attention}.{their_map}", (d, d))
-    for inner in affine(f"{ours}.feed_forward.inner", f"{theirs}.{FEED_FORWARD['inner']}", (d_ff, d)):
-        yield inner if slope == 1 else inner._replace(convert=lambda tensor: tensor.float() * slope)
-    weight, bias = affine(f"{ours}.feed_forward.outer", f"{theirs}.{FEED_FORWARD['outer']}", (d, d_ff))
-    yield weight if slope == 1 else weight._replace(convert=lambda tensor: tensor.float() / slope)
-    yield bias
-    for index, norm in enumerate(norms):
-        yield from affine(f"{ours}.residuals.{index}.norm", f"{theirs}.{norm}", (d,))
+    norms = [*(f"{attention}_layer_norm" for _, attention in attentions), "final_layer_norm"]
+    names = LayerNames(attentions, MAPS, (FEED_FORWARD["inner"], FEED_FORWARD["outer"]), norms)
+    for part in layer_parts(ours, theirs, names, d, d_ff):
+        if slope != 1 and "feed_forward.inner" in part.native:
+            yield part._replace(convert=lambda tensor: tensor.float() * slope)
+        elif slope != 1 and part.native.endswith("feed_forward.outer.weight"):
+            yield part._replace(convert=lambda tensor: tensor.float() / slope)
+        else:
+            yield part
 
 
 def _prefix(infos: Mapping[str, TensorInfo]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -32,6 +32,15 @@ class TensorPart(NamedTuple):
     names: tuple[str, ...]
     shape: tuple[int, ...]
     convert: Callable[[Tensor], Tensor] = lambda tensor: tensor
+
+
+class LayerNames(NamedTuple):
+    """The names of a layer's parts in a file, and beside them ours where there is a choice."""
+
+    attentions: Sequence[tuple[str, str]]  # ours and theirs
+    maps: Mapping[str, str]  # of an attention: ours and theirs
+    feed_forward: tuple[str, str]  # the inner and the outer layer
+    norms: Sequence[str]  # in the order of the sublayers
 
 
 def stored_name(part: TensorPart, infos: Mapping[str, TensorInfo]) -> str:
@@ -71,6 +80,18 @@ def linear(native: str, foreign: str, shape: tuple[int, ...], bias: bool) -> Ite
     yield TensorPart(f"{native}.weight", (f"{foreign}.weight",), shape)
     if bias:
         yield TensorPart(f"{native}.bias", (f"{foreign}.bias",), shape[:1])
+
+
+def layer_parts(native: str, foreign: str, names: LayerNames, d_model: int, d_ff: int) -> Iterator[TensorPart]:
+    """Yield the tensors of a layer whose attentions have a matrix for each of query, key, value and output."""
+    for ours, theirs in names.attentions:
+        for our_map, their_map in names.maps.items():
+            yield from affine(f"{native}.{ours}.{our_map}", f"{foreign}.{theirs}.{their_map}", (d_model, d_model))
+    inner, outer = names.feed_forward
+    yield from affine(f"{native}.feed_forward.inner", f"{foreign}.{inner}", (d_ff, d_model))
+    yield from affine(f"{native}.feed_forward.outer", f"{foreign}.{outer}", (d_model, d_ff))
+    for index, norm in enumerate(names.norms):
+        yield from affine(f"{native}.residuals.{index}.norm", f"{foreign}.{norm}", (d_model,))
 
 
 def fused(native: str, foreign: str, d_model: int, bias: bool) -> Iterator[TensorPart]:

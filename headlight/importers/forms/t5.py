@@ -17,10 +17,11 @@ from torch import Tensor
 from headlight.importers import sentencepiece_file
 from headlight.importers.forms.form import ForeignModel, Form
 from headlight.importers.forms.hugging_face_config import HuggingFaceConfig, hugging_face_config
-from headlight.importers.forms.hugging_face_tokenizers import NO_TOKENIZER, Ids, require_unknown, tokenizer_file
+from headlight.importers.forms.hugging_face_tokenizers import NO_TOKENIZER, require_unknown, tokenizer_file
 from headlight.importers.forms.parts import TensorPart, are_complete, depth_of, shapes_due, size_of
 from headlight.importers.questions import Answers
 from headlight.importers.source import Source
+from headlight.importers.subwords import Ids
 from transformer.byte_pieces import byte_characters
 from transformer.checkpoint.weights import Refused, TensorInfo
 from transformer.config import MAX_SIZES, Activation, StackConfig

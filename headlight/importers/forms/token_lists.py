@@ -12,7 +12,8 @@ from tokenizers import AddedToken
 from torch import Tensor
 
 from headlight.importers import sentencepiece_file, subwords
-from headlight.importers.forms.hugging_face_tokenizers import WHOLE, Ids, tokenizer_file
+from headlight.importers.forms.hugging_face_tokenizers import WHOLE, tokenizer_file
+from headlight.importers.subwords import Ids
 from transformer.checkpoint.weights import Refused
 from transformer.files import read_bytes
 from transformer.quoting import quoted
