@@ -108,13 +108,13 @@ class Evaluator:
         name: str,
         pairs: Iterable[Pair],
         other_checkpoints: Iterable[Checkpoint] = (),
-        most: int | None = None,
+        max_pairs: int | None = None,
     ) -> Evaluator:
-        """Build the evaluator of the first `most` of the `pairs`, those that fit the model and the `other_checkpoints`.
+        """Build the evaluator of those of the first `max_pairs` pairs that fit the model and the `other_checkpoints`.
 
         `left_out` counts those that are longer.
         """
-        every = list(islice(pairs, most))
+        every = list(islice(pairs, max_pairs))
         if not every:
             raise ValueError(f"There is no pair to evaluate on. {pairs.report if isinstance(pairs, Corpus) else name}")
         fitting = every

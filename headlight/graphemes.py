@@ -44,15 +44,15 @@ def columns(text: str) -> int:
     return sum(2 if is_wide(grapheme) else letters(grapheme) for grapheme in graphemes(text))
 
 
-def shortened(text: str, most: float, size: Callable[[str], float] = columns) -> str:
-    """Shorten a text to as many graphemes as fit into `most` with an ellipsis; `size` measures a text."""
+def shortened(text: str, max_size: float, size: Callable[[str], float] = columns) -> str:
+    """Shorten a text to as many graphemes as fit into `max_size` with an ellipsis; `size` measures a text."""
     width, end = 0.0, 0
     ellipsis = size("…")
     for match in _GRAPHEME.finditer(text):
         width += size(match[0])
-        if width > most:
+        if width > max_size:
             return f"{text[:end]}…"
-        if width + ellipsis <= most:
+        if width + ellipsis <= max_size:
             end = match.end()
     return text
 

@@ -86,10 +86,10 @@ def _held_out(recipe: Recipe, preview: Preview) -> list[str]:
 
 def _unknown(preview: Preview) -> list[str]:
     """Return a caution where half of the tokens of new sentences are unknown to the vocabulary."""
-    least, side = min((preview.source.covered, "source"), (preview.target.covered, "target"))
-    if least >= 1 - MAX_UNKNOWN_SHARE:
+    coverage, side = min((preview.source.covered, "source"), (preview.target.covered, "target"))
+    if coverage >= 1 - MAX_UNKNOWN_SHARE:
         return []
     return [
-        f"The vocabulary has {percent(least)} of the {side} tokens of new sentences: most of their words would be "
+        f"The vocabulary has {percent(coverage)} of the {side} tokens of new sentences: most of their words would be "
         "unknown to the model. Choose bpe, a lower minimum frequency, or a larger vocabulary."
     ]

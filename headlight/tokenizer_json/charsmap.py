@@ -42,7 +42,7 @@ def growth(encoded: str) -> int:
     return max((len(_text(texts, offset)) for offset in _offsets(units, len(texts))), default=1) or 1
 
 
-def _offsets(units: array[int], most: int) -> set[int]:
+def _offsets(units: array[int], n_bytes: int) -> set[int]:
     """Return the offsets of the replacements. The unit at p has its children at (p ^ its offset) ^ their bytes."""
     offsets = set()
     for at, unit in enumerate(units):
@@ -53,7 +53,7 @@ def _offsets(units: array[int], most: int) -> set[int]:
             raise ValueError("points out of itself")
         if unit & 1 << 8:
             offset = units[children] & ~_VALUE_FLAG
-            if offset >= most:
+            if offset >= n_bytes:
                 raise ValueError("points out of itself")
             offsets.add(offset)
     return offsets

@@ -23,7 +23,7 @@ TRIAL_SENTENCES = (
 )
 
 
-def limit() -> None:
+def limit_resources() -> None:
     limits = {
         "RLIMIT_AS": MAX_MEMORY_BYTES,
         "RLIMIT_CPU": MAX_SECONDS,
@@ -31,9 +31,9 @@ def limit() -> None:
         "RLIMIT_FSIZE": 0,
         "RLIMIT_NPROC": 0,
     }
-    for name, most in limits.items():
+    for name, limit in limits.items():
         with contextlib.suppress(NameError, AttributeError, ValueError, OSError):  # not every system has them all
-            resource.setrlimit(getattr(resource, name), (most, most))
+            resource.setrlimit(getattr(resource, name), (limit, limit))
 
 
 def fault(text: str) -> str:
@@ -50,8 +50,8 @@ def fault(text: str) -> str:
                 return f"its added token {added.content!r} becomes nothing"  # the library would match it forever
     except BaseException as error:  # Rust's panics are no Exception
         return str(error)[:500] or type(error).__name__
-    most = tokenizer.get_vocab_size()
-    own = [token for id in range(min(most, 200)) if (token := tokenizer.id_to_token(id)) is not None]
+    n_tokens = tokenizer.get_vocab_size()
+    own = [token for id in range(min(n_tokens, 200)) if (token := tokenizer.id_to_token(id)) is not None]
     for sentence in (*TRIAL_SENTENCES, " ".join(own), "".join(own)):
         try:
             tokenizer.decode(tokenizer.encode(sentence, add_special_tokens=False).ids, skip_special_tokens=False)
@@ -59,7 +59,7 @@ def fault(text: str) -> str:
             continue
         except BaseException as error:
             return f"it fails at a text: {error}"[:500]
-    for ids in ([], list(range(min(most, 2_000))), list(range(max(most - 200, 0), most))):
+    for ids in ([], list(range(min(n_tokens, 2_000))), list(range(max(n_tokens - 200, 0), n_tokens))):
         try:
             tokenizer.decode(ids, skip_special_tokens=False)
         except BaseException as error:
@@ -68,7 +68,7 @@ def fault(text: str) -> str:
 
 
 if __name__ == "__main__":
-    limit()
+    limit_resources()
     sys.path.append(sys.argv[1])
     wrong = fault(sys.stdin.buffer.read().decode("utf-8"))
     sys.stdout.buffer.write(f"tried{wrong}".encode("utf-8", "replace"))

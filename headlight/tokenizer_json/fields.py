@@ -49,10 +49,10 @@ class Fields:
         self.checked[name] = value
         return str(value)
 
-    def number(self, name: str, least: int, most: int) -> int:
+    def number(self, name: str, low: int, high: int) -> int:
         value = self.values.get(name)
-        if type(value) is not int or not least <= value <= most:
-            raise self.wrong(name, f"a whole number from {least:,} to {most:,}")
+        if type(value) is not int or not low <= value <= high:
+            raise self.wrong(name, f"a whole number from {low:,} to {high:,}")
         self.checked[name] = value
         return value
 

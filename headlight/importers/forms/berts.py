@@ -103,8 +103,8 @@ class _Side:
     def prefix(self) -> str:
         return self.kind.decoder if self.stack == "decoder" else "encoder"
 
-    def size(self, name: str, most: int = MAX_WIDTH, low: int = 1) -> int:
-        return self.config.whole(name, most, self.kind.sizes[name], low)
+    def size(self, name: str, high: int = MAX_WIDTH, low: int = 1) -> int:
+        return self.config.whole(name, high, self.kind.sizes[name], low)
 
     @property
     def width(self) -> int:
@@ -264,8 +264,8 @@ def _native(pair: _Pair) -> ModelConfig:
     target = decoder.vocabulary
 
     def id(name: str, *other_names: str) -> int:
-        places = ((whole, name), (decoder.config, name), *((decoder.config, other) for other in other_names))
-        token_id = next((id for config, name in places if (id := config.id(name, target)) is not None), None)
+        fields = ((whole, name), (decoder.config, name), *((decoder.config, other) for other in other_names))
+        token_id = next((id for config, field in fields if (id := config.id(field, target)) is not None), None)
         if token_id is None:
             raise Refused(f"{CONFIG} does not say {name}, without which the model cannot run.", remedy="Add it there.")
         return token_id

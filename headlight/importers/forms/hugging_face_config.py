@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from reprlib import repr as brief
 from typing import Any
 
 from headlight.importers.source import Source
 from transformer.checkpoint.weights import Refused
 from transformer.files import read_json
+from transformer.quoting import quoted
 
 _GENERATION_FIELDS = ("forced_bos_token_id",)  # config.json says it only where there is no file for it
 CONFIG, GENERATION, TOKENIZER = "config.json", "generation_config.json", "tokenizer_config.json"
@@ -30,14 +30,14 @@ class HuggingFaceConfig:
         value = self.values.get(name)
         value = default if value is None else value
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-            raise Refused(f"{name} in {CONFIG} is {brief(value)}; it must be a whole number from {low} to {high:,}.")
+            raise Refused(f"{name} in {CONFIG} is {quoted(value)}; it must be a whole number from {low} to {high:,}.")
         return value
 
     def flag(self, name: str, default: bool) -> bool:
         value = self.values.get(name)
         value = default if value is None else value
         if not isinstance(value, bool):
-            raise Refused(f"{name} in {CONFIG} is {brief(value)}; it must be true or false.")
+            raise Refused(f"{name} in {CONFIG} is {quoted(value)}; it must be true or false.")
         return value
 
     def text(self, name: str, default: str) -> str:
@@ -60,7 +60,7 @@ class HuggingFaceConfig:
         if value is None:
             return None
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < below:
-            raise Refused(f"{name} in {CONFIG} is {brief(value)}; it must be an id from 0 to {below - 1:,}.")
+            raise Refused(f"{name} in {CONFIG} is {quoted(value)}; it must be an id from 0 to {below - 1:,}.")
         return value
 
     def known_id(self, name: str, below: int) -> int:

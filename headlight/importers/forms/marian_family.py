@@ -266,24 +266,29 @@ class MarianFamily:
         width = config.whole("d_model", MAX_WIDTH, low=4)
         ties = config.flag("tie_word_embeddings", not self.two_vocabularies)
         if self.two_vocabularies:
-            together = ties
-            first, second = (config.whole(f"{side}_vocab_size", MAX_TOKENS, low=2) for side in ("src", "tgt"))
+            shares_embeddings = ties
+            source_size = config.whole("src_vocab_size", MAX_TOKENS, low=2)
+            target_size = config.whole("tgt_vocab_size", MAX_TOKENS, low=2)
         else:
-            together = config.flag("share_encoder_decoder_embeddings", True)
-            first = config.whole("vocab_size", MAX_TOKENS, low=2)
-            second = first if together else config.whole("decoder_vocab_size", MAX_TOKENS, first, low=2)
+            shares_embeddings = config.flag("share_encoder_decoder_embeddings", True)
+            target_size = source_size = config.whole("vocab_size", MAX_TOKENS, low=2)
+            if not shares_embeddings:
+                target_size = config.whole("decoder_vocab_size", MAX_TOKENS, source_size, low=2)
         tied: Tied = "none"
         if ties and not self.decoder_norm_first:
-            tied = "all" if together else "output"
-        stacks = ("encoder", "decoder")
-        depths = [config.whole(f"{stack}_layers", MAX_LAYERS) for stack in stacks]
-        d_ffs = [config.whole(f"{stack}_ffn_dim", MAX_WIDTH) for stack in stacks]
-        length = config.whole("max_position_embeddings", 1_000_000)
-        slope = QUICK_GELU if self._activation(config) == "quick_gelu" else 1.0
-        both = (depths[0], depths[1]), (d_ffs[0], d_ffs[1])
-        scale = width**0.5 if config.flag("scale_embedding", self.scaled) else 1.0
-        offset = config.known_id("pad_token_id", first) + 1 if self.two_vocabularies else self.offset
-        return MarianSizes(*both, width, (first, second), length, tied, together, offset, scale, slope)
+            tied = "all" if shares_embeddings else "output"
+        return MarianSizes(
+            depths=(config.whole("encoder_layers", MAX_LAYERS), config.whole("decoder_layers", MAX_LAYERS)),
+            d_ffs=(config.whole("encoder_ffn_dim", MAX_WIDTH), config.whole("decoder_ffn_dim", MAX_WIDTH)),
+            width=width,
+            vocabularies=(source_size, target_size),
+            length=config.whole("max_position_embeddings", 1_000_000),
+            tied=tied,
+            shared=shares_embeddings,
+            offset=config.known_id("pad_token_id", source_size) + 1 if self.two_vocabularies else self.offset,
+            scale=width**0.5 if config.flag("scale_embedding", self.scaled) else 1.0,
+            slope=QUICK_GELU if self._activation(config) == "quick_gelu" else 1.0,
+        )
 
     def _activation(self, config: HuggingFaceConfig) -> str:
         return config.text("activation_function", self.activation)
@@ -420,11 +425,11 @@ def _sizes_of(infos: Mapping[str, TensorInfo], offset: int) -> MarianSizes:
     inner = [f"{prefix}{stack}.layers.0.fc1" for stack in ATTENTIONS]
     d_ffs = [size(0, 4 * width, f"{name}.weight", f"{name}.bias") for name in inner]
     length = size(0, 512 + offset, f"{prefix}encoder.embed_positions.weight") - offset
-    together = shared in infos or source not in infos
+    is_shared = shared in infos or source not in infos
     vocabularies = (size(0, 2, shared, source, "lm_head.weight"), size(0, 2, shared, target, "lm_head.weight"))
-    tied: Tied = "all" if together else "output"
+    tied: Tied = "all" if is_shared else "output"
     encoder, decoder = (depth_of(infos, f"{prefix}{stack}.layers.") for stack in ATTENTIONS)
-    return MarianSizes((encoder, decoder), (d_ffs[0], d_ffs[1]), width, vocabularies, length, tied, together, offset)
+    return MarianSizes((encoder, decoder), (d_ffs[0], d_ffs[1]), width, vocabularies, length, tied, is_shared, offset)
 
 
 def _n_positions(sizes: MarianSizes) -> int:

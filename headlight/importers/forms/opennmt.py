@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from reprlib import repr as brief
 from typing import Any
 
 import torch
@@ -30,6 +29,7 @@ from headlight.importers.questions import Answers
 from headlight.importers.source import Source
 from transformer.checkpoint.weights import Refused
 from transformer.config import MAX_SIZES, Activation, ModelConfig, StackConfig, Tied
+from transformer.quoting import quoted
 
 _EMBEDDING = "embeddings.make_embedding.emb_luts.0.weight"
 _POSITIONS = "embeddings.make_embedding.pe.pe"
@@ -118,14 +118,14 @@ class _OpenNMTNetwork:
         for name, (usual, what) in _REQUIRED_OPTIONS.items():
             value = self.options.get(name, usual)
             if value not in (usual, None):
-                raise Refused(f"The model has {what} ({name} is {brief(value)}), which is not supported.")
+                raise Refused(f"The model has {what} ({name} is {quoted(value)}), which is not supported.")
         attention = self.text("self_attn_type", _ATTENTIONS[0])
         if attention not in _ATTENTIONS:
-            raise Refused(f"The model has self-attention of the kind {brief(attention)}, which is not supported.")
+            raise Refused(f"The model has self-attention of the kind {quoted(attention)}, which is not supported.")
         self.activation = self.text("pos_ffn_activation_fn", "relu")
         if self.activation not in _ACTIVATIONS:
             raise Refused(
-                f"The feed-forward networks are {brief(self.activation)}; supported are {' and '.join(_ACTIVATIONS)}."
+                f"The feed-forward networks are {quoted(self.activation)}; supported are {' and '.join(_ACTIVATIONS)}."
             )
         embeddings = [require_shape(self.infos, f"{stack}.{_EMBEDDING}", 2) for stack in _STACKS]
         self.sizes, self.width = (embeddings[0][0], embeddings[1][0]), embeddings[0][1]
@@ -140,13 +140,13 @@ class _OpenNMTNetwork:
     def text(self, name: str, usual: str) -> str:
         value = self.options.get(name, usual)
         if not isinstance(value, str):
-            raise Refused(f"The option {name} is {brief(value)}; it must be a word.")
+            raise Refused(f"The option {name} is {quoted(value)}; it must be a word.")
         return value
 
     def _whole(self, name: str, usual: int) -> int:
         value = self.options.get(name, usual)
         if type(value) is not int or not 1 <= value <= MAX_SIZES["width"]:
-            raise Refused(f"The option {name} is {brief(value)}; it must be a whole number above 0.")
+            raise Refused(f"The option {name} is {quoted(value)}; it must be a whole number above 0.")
         return value
 
     @property

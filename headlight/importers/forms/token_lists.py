@@ -114,10 +114,10 @@ def open_tokenizers(
     Without files, a tokenizer splits texts at spaces.
     """
     sides = (vocabularies.source, vocabularies.target)
-    alike = len(paths) < 2 and sides[0] == sides[1]
+    is_shared = len(paths) < 2 and sides[0] == sides[1]
     tokenizers = [
         _opened(paths[0 if side == 0 else -1], tokens, ids, names) if paths else _listed(tokens, ids, names)
-        for side, tokens in enumerate(sides[: 1 if alike else 2])
+        for side, tokens in enumerate(sides[: 1 if is_shared else 2])
     ]
     return tokenizers[0], tokenizers[-1]
 
