@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -23,7 +23,7 @@ from headlight.importers.forms.ctranslate2_vocabulary import PACKAGE, TextFiles,
 from headlight.importers.forms.form import ForeignModel, Form
 from headlight.importers.forms.languages import NAMES, Around, about_language
 from headlight.importers.forms.m2m100 import sinusoidal_from
-from headlight.importers.forms.parts import require_shape
+from headlight.importers.forms.parts import TensorPart, require_shape, require_shapes, shapes_due
 from headlight.importers.forms.token_lists import NEVER_LOGIT, Vocabularies, align_vocabularies, reorder
 from headlight.importers.questions import Answers, ImportQuestion
 from headlight.importers.source import Source
@@ -67,19 +67,6 @@ _UNSUPPORTED = (  # part of a name, and what it is
 )
 
 
-class SourcePart(NamedTuple):
-    """A tensor of our network: `rows` of the foreign tensor `name`, converted.
-
-    Without a name, `convert` computes it from zeros of that shape.
-    """
-
-    native: str
-    name: str | None
-    shape: tuple[int, ...]  # of the whole foreign tensor
-    rows: slice = slice(None)
-    convert: Callable[[Tensor], Tensor] = lambda tensor: tensor
-
-
 class CTranslate2(Form):
     name = "CTranslate2"
     title = "This is a model of CTranslate2"
@@ -88,9 +75,7 @@ class CTranslate2(Form):
         return self.name in source.facts
 
     def due(self, source: Source) -> Mapping[str, tuple[int, ...]]:
-        if not self.fits(source):
-            return {}
-        return {part.name: part.shape for part in _CTranslate2Network(source).parts() if part.name is not None}
+        return shapes_due(_CTranslate2Network(source).parts(), source) if self.fits(source) else {}
 
     def facts(self, source: Source) -> tuple[tuple[str, str], ...]:
         network, text = _CTranslate2Network(source), open_text_files(source)
@@ -161,7 +146,8 @@ class _CTranslate2Network:
     source: Source
 
     def __post_init__(self) -> None:
-        known = {part.name for part in self.parts()} | {"decoder/embeddings/weight", "decoder/projection/weight"}
+        known = {name for part in self.parts() for name in part.names}
+        known |= {"decoder/embeddings/weight", "decoder/projection/weight"}
         for name in self._infos:
             if name in known or name.removesuffix("_scale") in known or _UNUSED_ATTRIBUTES.fullmatch(name):
                 continue
@@ -374,14 +360,15 @@ class _CTranslate2Network:
             raise Refused("The layers' position biases reach different distances, which is not supported.")
         return int(distances.pop() or 0)
 
-    def convert(self, part: SourcePart) -> Tensor:
-        """Return a tensor of our network in float32."""
-        if part.name is None:
+    def convert(self, part: TensorPart) -> Tensor:
+        """Return a tensor of our network in float32; one without a name in the file is made of zeros."""
+        if not part.names:
             return part.convert(torch.zeros(part.shape))
-        numbers, info = self.source.weights.tensor(part.name), self._infos[part.name]
+        (name,) = part.names
+        numbers, info = self.source.weights.tensor(name).float(), self._infos[name]
         if info.dtype in ("I8", "I16"):
-            numbers = numbers.float() / self._scale(part.name, info)
-        return part.convert(numbers[part.rows].float())
+            numbers = numbers / self._scale(name, info)
+        return part.convert(numbers)
 
     def _scale(self, name: str, info: TensorInfo) -> Tensor:
         if f"{name}_scale" not in self._infos and info.dtype == "I16":
@@ -394,15 +381,13 @@ class _CTranslate2Network:
             raise Refused(f"{name} has a scale that is not above 0.")
         return numbers
 
-    def parts(self, vocabularies: Vocabularies | None = None) -> list[SourcePart]:
+    def parts(self, vocabularies: Vocabularies | None = None) -> list[TensorPart]:
         """List our tensors, with the foreign one that each is made of. Raises Refused for one of another shape."""
         parts = list(self._all_parts(vocabularies))
-        for part in parts:
-            if part.name is not None and self._shape(part.name, len(part.shape)) != part.shape:
-                raise Refused(f"{part.name} is of shape {self._infos[part.name].shape}, and must be {part.shape}.")
+        require_shapes(parts, self.source)
         return parts
 
-    def _all_parts(self, vocabularies: Vocabularies | None) -> Iterator[SourcePart]:
+    def _all_parts(self, vocabularies: Vocabularies | None) -> Iterator[TensorPart]:
         width, tied, stacks = self.width, self.tied, self.stacks
         orders = (None, None) if vocabularies is None else vocabularies.orders
         for index, stack in enumerate(_STACKS):
@@ -410,7 +395,7 @@ class _CTranslate2Network:
             if not shared:
                 rows = partial(reorder, order=orders[index], new=0.0)
                 shape = (self.vocabularies[index], width)
-                yield SourcePart(f"{stack}.embedding.tokens.weight", self._embedding(stack), shape, convert=rows)
+                yield TensorPart(f"{stack}.embedding.tokens.weight", (self._embedding(stack),), shape, rows)
             if not self.t5:
                 yield self._position_part(stack)
             if self.embedding_norm:
@@ -425,20 +410,20 @@ class _CTranslate2Network:
         target = self.vocabularies[1]
         if tied == "none":
             rows = partial(reorder, order=orders[1], new=0.0)
-            yield SourcePart("output.weight", "decoder/projection/weight", (target, width), convert=rows)
+            yield TensorPart("output.weight", ("decoder/projection/weight",), (target, width), rows)
         has_bias = self.has("decoder", "projection/bias")
         if has_bias or (vocabularies is not None and vocabularies.adds_padding):
-            name = "decoder/projection/bias" if has_bias else None
-            yield SourcePart("output.bias", name, (target,), convert=partial(reorder, order=orders[1], new=NEVER_LOGIT))
+            names = ("decoder/projection/bias",) if has_bias else ()
+            yield TensorPart("output.bias", names, (target,), partial(reorder, order=orders[1], new=NEVER_LOGIT))
 
-    def _position_part(self, stack: str) -> SourcePart:
+    def _position_part(self, stack: str) -> TensorPart:
         native, width, length = f"{stack}.embedding.positions.table", self.width, self.length
         if not self.has(stack, _TABLE):
-            return SourcePart(native, None, (0,), convert=lambda _: sinusoidal_from(1, length, width))
-        whole = self._shape(f"{stack}/{_TABLE}", 2)
-        return SourcePart(native, f"{stack}/{_TABLE}", (whole[0], width), slice(length))
+            return TensorPart(native, (), (0,), lambda _: sinusoidal_from(1, length, width))
+        rows, _ = self._shape(f"{stack}/{_TABLE}", 2)
+        return TensorPart(native, (f"{stack}/{_TABLE}",), (rows, width), lambda table: table[:length])
 
-    def _layer_parts(self, stack: str, layer: int) -> Iterator[SourcePart]:
+    def _layer_parts(self, stack: str, layer: int) -> Iterator[TensorPart]:
         ours, theirs, inner, width = f"{stack}.layers.{layer}", f"{stack}/layer_{layer}", self.inner(stack), self.width
         for index, (our_attention, their_attention) in enumerate(_ATTENTIONS[stack]):
             native, name = f"{ours}.{our_attention}", f"{theirs}/{their_attention}"
@@ -465,7 +450,7 @@ class _CTranslate2Network:
             name = f"{theirs}/self_attention/relative_attention_bias"
             native = f"{ours}.{_ATTENTIONS[stack][0][0]}.position_bias.table.weight"
             buckets, _ = self._shape("encoder/layer_0/self_attention/relative_attention_bias", 2)
-            yield SourcePart(native, name, (buckets, self.stacks[stack].n_heads))
+            yield TensorPart(native, (name,), (buckets, self.stacks[stack].n_heads))
 
     def _query_scale(self, stack: str, attention: str) -> float:
         """Return the factor of the queries' weights with which our scaled scores equal theirs."""
@@ -474,29 +459,21 @@ class _CTranslate2Network:
         return (usual if value is None else value) / (1.0 if self.t5 else usual)
 
     def _linear_parts(
-        self,
-        native: str,
-        name: str,
-        shape: tuple[int, int],
-        bias: bool,
-        rows: slice = slice(None),
-        scale: float = 1.0,
-    ) -> Iterator[SourcePart]:
+        self, native: str, name: str, shape: tuple[int, int], bias: bool, rows: slice = slice(None), scale: float = 1.0
+    ) -> Iterator[TensorPart]:
         def convert(tensor: Tensor) -> Tensor:
-            return tensor if scale == 1.0 else tensor * scale
+            return tensor[rows] if scale == 1.0 else tensor[rows] * scale
 
-        yield SourcePart(f"{native}.weight", f"{name}/weight", shape, rows, convert)
-        if bias and f"{name}/bias" in self._infos:
-            yield SourcePart(f"{native}.bias", f"{name}/bias", shape[:1], rows, convert)
-        elif bias:  # other layers of this kind have a bias, so this one's is zero
-            yield SourcePart(f"{native}.bias", None, (len(range(shape[0])[rows]),))
+        yield TensorPart(f"{native}.weight", (f"{name}/weight",), shape, convert)
+        if bias:  # if other layers of this kind have a bias and this one has none, it is zero
+            names = (f"{name}/bias",) if f"{name}/bias" in self._infos else ()
+            yield TensorPart(f"{native}.bias", names, shape[:1], convert)
 
-    def _norm_parts(self, native: str, name: str, scale: float = 1.0) -> Iterator[SourcePart]:
+    def _norm_parts(self, native: str, name: str, scale: float = 1.0) -> Iterator[TensorPart]:
         for ours, theirs in (("weight", "gamma"), ("bias", "beta"))[: 1 if self.t5 else 2]:
             if theirs == "beta" and f"{name}/beta" not in self._infos:
                 raise Refused("The norms are by the root mean square, which is supported in T5 only.")
-            foreign = f"{name}/{theirs}"
-            yield SourcePart(f"{native}.{ours}", foreign, (self.width,), convert=lambda tensor: tensor * scale)
+            yield TensorPart(f"{native}.{ours}", (f"{name}/{theirs}",), (self.width,), lambda tensor: tensor * scale)
 
 
 def _card(source: Source, text: TextFiles, answers: Answers) -> dict[str, Any]:

@@ -14,7 +14,15 @@ from typing import Any
 import torch
 
 from headlight.importers.forms.form import ForeignModel, Form
-from headlight.importers.forms.parts import TensorPart, affine, linear, require_shape, shapes_due, tensors_of
+from headlight.importers.forms.parts import (
+    TensorPart,
+    affine,
+    linear,
+    require_shape,
+    require_shapes,
+    shapes_due,
+    tensors_of,
+)
 from headlight.importers.forms.token_lists import (
     NEVER_LOGIT,
     TokenNames,
@@ -210,9 +218,7 @@ class _OpenNMTNetwork:
     def parts(self, vocabularies: Vocabularies | None = None) -> list[TensorPart]:
         """List our tensors, with the foreign one that each is made of. Raises Refused for one of another shape."""
         parts = list(self._all_parts((None, None) if vocabularies is None else vocabularies.orders))
-        for name, shape in shapes_due(parts, self.source).items():
-            if require_shape(self.infos, name, len(shape)) != shape:
-                raise Refused(f"{name} is of shape {self.infos[name].shape}, and must be {shape}.")
+        require_shapes(parts, self.source)
         return parts
 
     def _all_parts(self, orders: tuple[tuple[int, ...] | None, tuple[int, ...] | None]) -> Iterator[TensorPart]:

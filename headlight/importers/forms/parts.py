@@ -62,6 +62,14 @@ def require_shape(infos: Mapping[str, TensorInfo], name: str, dimensions: int) -
     return shape
 
 
+def require_shapes(parts: Iterable[TensorPart], source: Source) -> None:
+    """Raise Refused for a tensor that a file lacks, or has in another shape."""
+    infos = source.weights.infos
+    for name, shape in shapes_due(parts, source).items():
+        if require_shape(infos, name, len(shape)) != shape:
+            raise Refused(f"{name} is of shape {infos[name].shape}, and must be {shape}.")
+
+
 def depth_of(infos: Mapping[str, TensorInfo], prefix: str) -> int:
     """Return the number of layers whose names begin with a prefix such as "encoder.layers."."""
     numbers = {name.removeprefix(prefix).split(".")[0] for name in infos if name.startswith(prefix)}
