@@ -129,10 +129,7 @@ class Evaluator:
         return evaluator
 
     def __call__(
-        self,
-        checkpoint: Checkpoint,
-        beam_size: int = 1,
-        length_penalty: float = LENGTH_PENALTY,
+        self, checkpoint: Checkpoint, beam_size: int = 1, length_penalty: float = LENGTH_PENALTY
     ) -> Evaluation:
         """Score the model: cased, detokenised sacreBLEU and chrF of its own translations."""
         texts = self.translate(checkpoint, beam_size, length_penalty)

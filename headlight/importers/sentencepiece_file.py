@@ -176,7 +176,6 @@ def tokenizer(model: SentencePiece, ids: Mapping[str, int], unknown: str, size: 
 def _tokenizer_json(
     model: SentencePiece, own: Mapping[str, VocabularyPiece], tokens: list[str], ids: Mapping[str, int], unknown: str
 ) -> dict[str, Any]:
-    """Return the tokenizer's JSON."""
     rewriting, cuts = _rewriting(model), _words(own)
     characters = {character for piece in own.values() if piece.kind == PieceType.NORMAL for character in piece.text}
     foreign_tokens = [token for token in ids if token not in own and characters.isdisjoint(token)]

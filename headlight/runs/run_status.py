@@ -163,7 +163,6 @@ def _damaged(folder: RunFolder, steps: list[int], values: dict[str, Any]) -> lis
 
 
 def _count_lines(folder: RunFolder) -> int:
-    """Count the lines of the metrics."""
     try:
         with open_regular(folder.metrics) as file:
             stat = os.fstat(file.fileno())

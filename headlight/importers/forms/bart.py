@@ -7,13 +7,7 @@ from dataclasses import replace
 from headlight.importers.forms import hugging_face_tokenizers
 from headlight.importers.forms.hugging_face_config import HuggingFaceConfig
 from headlight.importers.forms.languages import Around, Languages
-from headlight.importers.forms.marian_family import (
-    MarianFamily,
-    about_languages,
-    forced_start,
-    plain_around,
-    shared,
-)
+from headlight.importers.forms.marian_family import MarianFamily, about_languages, forced_start, plain_around, shared
 from headlight.importers.limits import MAX_TOKENS
 from headlight.importers.questions import Answers, ImportQuestion
 
@@ -27,15 +21,11 @@ BART = MarianFamily(
     name="Hugging Face BART",
     model_type="bart",
     norm="post",
-    final_norm=False,
     embedding_norm=True,
     logits_bias=True,
     positions="learned",
     offset=2,
-    table=None,
     activation="gelu",
-    scaled=False,
-    multilingual=False,
     tokenizers=shared(hugging_face_tokenizers.bart),
     around=_bart_around,
 )

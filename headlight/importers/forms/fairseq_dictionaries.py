@@ -127,7 +127,6 @@ def _named_files(settings: Settings) -> list[str]:
 
 
 def _codes(source: Source, settings: Settings, language: str) -> Path | None:
-    """Return the BPE codes beside the weights."""
     named = (name for name in _named_files(settings) if not name.endswith(".model"))
     return source.nearby(*named, *([f"{name}.{language}" for name in CODES_FILES] if language else []), *CODES_FILES)
 

@@ -20,9 +20,8 @@ START, END_SYMBOL, MASK = "<s>", "</s>", "<mask>"
 MAX_SETTING = 1_000_000
 MAX_LANGUAGES = 1_000
 MAX_CHARACTERS = 1_000  # characters of a name or a path
-BART_TASK, ONE_MODEL_TASK, PAIRS_TASK = (
-    *("translation_from_pretrained_bart", "translation_multi_simple_epoch", "multilingual_translation"),
-)
+BART_TASK = "translation_from_pretrained_bart"
+ONE_MODEL_TASK, PAIRS_TASK = "translation_multi_simple_epoch", "multilingual_translation"
 _LANGUAGE_TOKENS = {"multilingual": "__{}__", "mbart": "[{}]"}
 
 

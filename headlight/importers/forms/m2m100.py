@@ -11,13 +11,7 @@ from torch import Tensor
 from headlight.importers.forms import hugging_face_tokenizers
 from headlight.importers.forms.hugging_face_config import HuggingFaceConfig
 from headlight.importers.forms.languages import Around, Languages
-from headlight.importers.forms.marian_family import (
-    MarianFamily,
-    about_languages,
-    forced_start,
-    plain_around,
-    shared,
-)
+from headlight.importers.forms.marian_family import MarianFamily, about_languages, forced_start, plain_around, shared
 from headlight.importers.limits import MAX_TOKENS
 from headlight.importers.questions import Answers, ImportQuestion
 from transformer.checkpoint.weights import Refused
@@ -72,8 +66,6 @@ M2M100 = MarianFamily(
     model_type="m2m_100",
     norm="pre",
     final_norm=True,
-    embedding_norm=False,
-    logits_bias=False,
     positions="stored",
     offset=POSITION_OFFSET,
     table=_positions,

@@ -117,17 +117,17 @@ class MarianFamily:
     name: str
     model_type: str
     norm: Norm
-    final_norm: bool
-    embedding_norm: bool
-    logits_bias: bool
     positions: Positions
-    offset: int
-    table: Callable[[HuggingFaceConfig, int, int], Tensor] | None  # [length, d_model], where the file has none
     activation: str  # where the configuration names none
-    scaled: bool  # whether embeddings are multiplied by √d_model where the configuration does not say
-    multilingual: bool
     tokenizers: OpenTokenizers
     around: Callable[[HuggingFaceConfig, Languages, Answers], Around]
+    final_norm: bool = False
+    embedding_norm: bool = False
+    logits_bias: bool = False
+    offset: int = 0
+    table: Callable[[HuggingFaceConfig, int, int], Tensor] | None = None  # [length, d_model], where the file has none
+    scaled: bool = False  # whether embeddings are multiplied by √d_model where the configuration does not say
+    multilingual: bool = False
     languages: Callable[[HuggingFaceConfig], Languages] = lambda config: {}
     language_questions: Callable[[HuggingFaceConfig, Languages], tuple[ImportQuestion, ...]] = lambda *_: ()
     output: str = "lm_head.weight"  # which may follow the prefix of the other names

@@ -66,11 +66,11 @@ class Tutorial:
     inner_outer: tuple[str, str]
     norms: tuple[str, ...]  # of a decoder layer, in order; an encoder layer has the first two
     gain_bias: tuple[str, str]
-    final_norms: tuple[str, str] | None
     output: str
     norm: Norm
-    deviation: Deviation
-    usual_heads: int
+    final_norms: tuple[str, str] | None = None
+    deviation: Deviation = Deviation()
+    usual_heads: int = 8
     usual_ids: tuple[int | None, int | None, int | None] = (None, None, None)  # padding, start, end
     source_start: bool = False  # whether a source begins with the start's id, as a target does
     source_end: bool = True
@@ -270,11 +270,8 @@ TUTORIALS: dict[str, Tutorial] = {
         inner_outer=("model.0", "model.3"),
         norms=_LAYER_NORMS,
         gain_bias=("weight", "bias"),
-        final_norms=None,
         output="final_layer",
         norm="post",
-        deviation=Deviation(),
-        usual_heads=8,
         usual_ids=(0, 0, 1),  # its mask hides 0, though its batches are padded with 2
         source_start=True,
     ),
@@ -289,10 +286,8 @@ TUTORIALS: dict[str, Tutorial] = {
         inner_outer=("w_1", "w_2"),
         norms=_LAYER_NORMS,
         gain_bias=("weight", "bias"),
-        final_norms=None,
         output="output_projection",
         norm="post",
-        deviation=Deviation(),
         usual_heads=4,
         source_end=False,  # it trains on bare tokens
         unmasked=0.67,
@@ -312,7 +307,6 @@ TUTORIALS: dict[str, Tutorial] = {
         output="last_linear.fc",
         norm="pre",
         deviation=Deviation(unbiased=True, eps=1e-5),
-        usual_heads=8,
         usual_ids=(1, 2, 3),
         source_start=True,
         unmasked=1.76,
@@ -332,7 +326,6 @@ TUTORIALS: dict[str, Tutorial] = {
         output="linear_softmax_block.linear",
         norm="pre",
         deviation=Deviation(unbiased=True, eps=1e-8, eps_outside=True),
-        usual_heads=8,
     ),
     "nlp7-en-hi": Tutorial(
         name="NLP 7: transformer implementation",
@@ -349,7 +342,6 @@ TUTORIALS: dict[str, Tutorial] = {
         output="output_layer.proj",
         norm="pre",
         deviation=Deviation(unbiased=True, eps=1e-6, eps_outside=True),
-        usual_heads=8,
         usual_ids=(1, 2, 3),
         source_start=True,
     ),
@@ -368,7 +360,6 @@ TUTORIALS: dict[str, Tutorial] = {
         output="generator.proj",
         norm="pre",
         deviation=Deviation(unbiased=True, eps=1e-6, eps_outside=True),
-        usual_heads=8,
         usual_ids=(2, 0, 1),
         source_start=True,
     ),
@@ -387,7 +378,6 @@ TUTORIALS: dict[str, Tutorial] = {
         output="projection_layer.proj",
         norm="pre",
         deviation=Deviation(unbiased=True, eps=1e-6, eps_outside=True),
-        usual_heads=8,
         usual_ids=(1, 2, 3),
         source_start=True,
     ),
@@ -406,10 +396,8 @@ EXERCISES = Tutorial(
     inner_outer=("inner", "outer"),
     norms=("norm_1", "norm_2", "norm_3"),
     gain_bias=("gain", "bias"),
-    final_norms=None,
     output="output",
     norm="post",
-    deviation=Deviation(),
     usual_heads=4,
     usual_ids=(0, 2, 3),
 )
