@@ -26,7 +26,7 @@ from headlight.importers.forms.parts import (
     are_complete,
     layer_parts,
     shapes_due,
-    stored_name,
+    tensors_of,
 )
 from headlight.importers.limits import MAX_LAYERS, MAX_TOKENS, MAX_WIDTH
 from headlight.importers.questions import Answers
@@ -189,9 +189,7 @@ class Berts(Form):
     def read(self, source: Source, answers: Answers) -> ForeignModel:
         pair = _known(source)
         native = _native(pair)
-        tensors: dict[str, Callable[[], Tensor]] = {}
-        for part in _parts(pair):
-            tensors[part.native] = partial(source.weights.tensor, stored_name(part, source.weights.infos))
+        tensors = tensors_of(_parts(pair), source, as_stored=True)
         for side in (pair.encoder, pair.decoder):
             table, segments = (f"{side.stack}.embedding.{name}" for name in ("positions.table", "segments"))
             tensors[table] = partial(_positions, tensors[table], tensors.pop(segments, None), side.first, pair.length)

@@ -28,7 +28,7 @@ from headlight.importers.forms.parts import (
     have_their_shapes,
     layer_parts,
     shapes_due,
-    stored_name,
+    tensors_of,
 )
 from headlight.importers.limits import MAX_LAYERS, MAX_TOKENS, MAX_WIDTH
 from headlight.importers.questions import Answers, ImportQuestion
@@ -221,7 +221,7 @@ class MarianFamily:
         source_tokenizer = Tokenizer(source_tokenizer.inner, *ids, sizes.vocabularies[0])
         return ForeignModel(
             native,
-            {part.native: partial(self._convert, source, part) for part in self._parts(source, sizes)},
+            tensors_of(self._parts(source, sizes), source, as_stored=True),
             source_tokenizer,
             source_tokenizer if shared else Tokenizer(target_tokenizer.inner, *ids, sizes.vocabularies[1]),
             {**_card(source, config, answers), "origin": self.name},
@@ -331,12 +331,6 @@ class MarianFamily:
     def _has_bias(self, source: Source) -> bool:
         return self.logits_bias and _BIAS in source.weights.infos
 
-    def _convert(self, source: Source, part: TensorPart) -> Tensor:
-        if not part.names:
-            assert self.table is not None
-            return self.table(_config_of(source), *part.shape)
-        return part.convert(source.weights.tensor(stored_name(part, source.weights.infos)))
-
     def _decoder_norm(self, prefix: str) -> tuple[str, ...]:
         """Return the names of the norm that is folded into the decoder's embeddings."""
         kinds = ("weight", "bias") if self.decoder_norm_first else ()
@@ -365,7 +359,7 @@ class MarianFamily:
                 part = TensorPart(f"{stack}.embedding.tokens.weight", names, embedding)
                 first = self.decoder_norm_first and stack == "decoder"
                 yield part._replace(convert=partial(self._normed, source, sizes.scale)) if first else part
-            yield self._position_part(infos, f"{prefix}{stack}.embed_positions.weight", stack, sizes)
+            yield self._position_part(source, f"{prefix}{stack}.embed_positions.weight", stack, sizes)
             if self.embedding_norm and not (self.decoder_norm_first and stack == "decoder"):
                 yield from affine(f"{stack}.embedding.norm", f"{prefix}{stack}.layernorm_embedding", (sizes.width,))
             for layer in range(sizes.depths[index]):
@@ -379,10 +373,10 @@ class MarianFamily:
         if self._has_bias(source):
             yield TensorPart("output.bias", (_BIAS,), (1, target), lambda bias: bias[0])
 
-    def _position_part(self, infos: Mapping[str, TensorInfo], name: str, stack: str, sizes: MarianSizes) -> TensorPart:
-        native, length = f"{stack}.embedding.positions.table", _n_positions(sizes)
-        if self.table is not None and name not in infos:
-            return TensorPart(native, (), (length, sizes.width))
+    def _position_part(self, source: Source, name: str, stack: str, sizes: MarianSizes) -> TensorPart:
+        native, length, table = f"{stack}.embedding.positions.table", _n_positions(sizes), self.table
+        if table is not None and name not in source.weights.infos:
+            return TensorPart(native, (), (0,), lambda _: table(_config_of(source), length, sizes.width))
         first = sizes.offset
         shape = (sizes.length + first, sizes.width)
         return TensorPart(native, (name,), shape, lambda table: table[first : first + length])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -128,20 +128,22 @@ def have_their_shapes(parts: Iterable[TensorPart], infos: Mapping[str, TensorInf
     return all(name in infos and infos[name].shape == shape for name, shape in names)
 
 
-def tensors_of(parts: Iterable[TensorPart], source: Source) -> dict[str, Any]:
-    """Return the function that makes each of our tensors, by its name."""
-    return {part.native: partial(_convert, part, source) for part in parts}
+def tensors_of(
+    parts: Iterable[TensorPart], source: Source, as_stored: bool = False
+) -> dict[str, Callable[[], Tensor]]:
+    """Return the function that makes each of our tensors, by its name: of the numbers in float32, or `as_stored`."""
+    return {part.native: partial(_convert, part, source, as_stored) for part in parts}
 
 
-def _convert(part: TensorPart, source: Source) -> Tensor:
+def _convert(part: TensorPart, source: Source, as_stored: bool) -> Tensor:
     stored = source.weights.tensor(stored_name(part, source.weights.infos)) if part.names else torch.empty(0)
-    return part.convert(stored.float())
+    return part.convert(stored if as_stored else stored.float())
 
 
 def foreign_model(
     form: str,
     config: ModelConfig,
-    tensors: Mapping[str, Any],
+    tensors: Mapping[str, Callable[[], Tensor]],
     tokenizers: tuple[Tokenizer, Tokenizer],
     answers: Answers,
     warnings: tuple[str, ...],

@@ -5,20 +5,18 @@ Shapes: D = d_model, I = n_heads * d_kv, F = feed-forward width, V vocabulary.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import tokenizers
 import torch
 from tokenizers import decoders, models, pre_tokenizers
-from torch import Tensor
 
 from headlight.importers import sentencepiece_file
 from headlight.importers.forms.form import ForeignModel, Form
 from headlight.importers.forms.hugging_face_config import HuggingFaceConfig, hugging_face_config
 from headlight.importers.forms.hugging_face_tokenizers import NO_TOKENIZER, require_unknown, tokenizer_file
-from headlight.importers.forms.parts import TensorPart, are_complete, depth_of, shapes_due, size_of
+from headlight.importers.forms.parts import TensorPart, are_complete, depth_of, shapes_due, size_of, tensors_of
 from headlight.importers.questions import Answers
 from headlight.importers.source import Source
 from headlight.importers.subwords import Ids
@@ -98,9 +96,7 @@ class HuggingFaceT5(Form):
         sizes = _sizes(config)
         separate = _has_own_output(source)
         native = _native(config, sizes, separate)
-        tensors: dict[str, Callable[[], Tensor]] = {
-            part.native: partial(source.weights.tensor, part.names[0]) for part in _parts(sizes, separate)
-        }
+        tensors = tensors_of(_parts(sizes, separate), source, as_stored=True)
         if _scaled(config):
             gain = tensors["decoder.norm.weight"]
             tensors["decoder.norm.weight"] = lambda: gain().float() * sizes.width**-0.5
