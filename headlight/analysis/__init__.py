@@ -16,7 +16,6 @@ from headlight.analysis.combine import (
     rollout_source,
 )
 from headlight.analysis.compared import text_diff
-from headlight.analysis.importance import HeadEffect, head_importance
 from headlight.analysis.layout import measure_trace
 from headlight.analysis.measures import MEASURES, Measure, measure
 from headlight.analysis.sites import all_heads, attention_at, kind_of
@@ -45,6 +44,7 @@ from headlight.analysis.why import (
     restored_by,
     value_zeroing,
 )
+from headlight.analysis.why.head_ablation import HeadEffect, head_importance
 
 __all__ = [
     "MEASURES",

@@ -12,8 +12,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from headlight.analysis.importance import target_log_probs
-from headlight.analysis.passes import in_passes, rows_per_pass
+from headlight.analysis.passes import in_passes, rows_per_pass, written_log_probs
 from headlight.analysis.sites import attention_at
 from transformer.model import Transformer
 from transformer.taps import Inputs, Site
@@ -63,10 +62,12 @@ def several_heads(
     """
     remaining = attention_at(model, site).remaining
     rows: tuple[Heads, ...] = (None, *remaining, MEAN_PATTERN)
-    size = rows_per_pass(model, len(src_ids), len(tgt_ids))
+    device = model.output.weight.device
+    src, tgt = (torch.tensor([ids], device=device) for ids in (src_ids, tgt_ids))
     parts = []
-    for heads in in_passes(rows, size):
+    for heads in in_passes(rows, rows_per_pass(model, len(src_ids), len(tgt_ids))):
         tap = LeaveByRow(site, tuple(heads), remaining)
-        parts.append(target_log_probs(model, src_ids, tgt_ids, len(heads), tap))
+        log_probs = written_log_probs(model, src.expand(len(heads), -1), tgt.expand(len(heads), -1), tap)
+        parts.append(log_probs.sum(-1))
     complete, *alone, mean = torch.cat(parts).tolist()
     return SeveralHeads(complete, dict(zip(remaining, alone, strict=True)), mean)

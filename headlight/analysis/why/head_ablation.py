@@ -6,24 +6,47 @@ Shapes: B rows, H heads, N tokens of a stack, T written tokens, D = d_head.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from headlight.analysis.importance import HeadEffect
 from headlight.analysis.passes import in_passes, log_probs_of, rows_per_pass
 from headlight.analysis.sites import all_heads, require_intervened_heads
 from headlight.analysis.why.patched import HEADS, Point, patched
 from transformer.model import Transformer
 from transformer.quoting import quoted
-from transformer.taps import Site, Tap
+from transformer.taps import Site, Tap, chain, is_ablation
 
 Ablation = Literal["zero", "mean", "resample"]
 ABLATIONS = ("zero", "mean", "resample")
 DRAWS = 10  # references from which a head's output is resampled
 Pair = tuple[Sequence[int], Sequence[int]]  # a source up to [EOS], and a target from [SOS] to [EOS]
+
+
+class HeadEffect(NamedTuple):
+    """The effect of switching off one head: `delta` is the change of the target's log-probability, in nats."""
+
+    site: Site
+    head: int
+    delta: float
+
+
+def head_importance(
+    model: Transformer,
+    src_ids: Sequence[int],
+    tgt_ids: Sequence[int],
+    interventions: Sequence[Tap] = (),
+) -> list[HeadEffect]:
+    """Switch off each head alone and return the effects on the target, the most harmful first.
+
+    The baseline is the model with `interventions`, since a head's effect depends on which other heads can do its work.
+    Heads that the interventions switch off are left out. `tgt_ids` runs from [SOS] to [EOS].
+    """
+    gone = {(intervention.site, intervention.head) for intervention in interventions if is_ablation(intervention)}
+    effects = head_ablation(model, src_ids, tgt_ids, (), by="zero", tap=chain(*interventions))
+    return [effect for effect in effects if (effect.site, effect.head) not in gone]
 
 
 def head_ablation(

@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 import torch
 
-from headlight.analysis import head_ablation, head_importance
+from headlight.analysis import all_heads, head_ablation, head_importance
+from headlight.analysis.passes import written_log_probs
 from tests.analysis.why.models import SRC, TGT, build
 from tests.small import id_rows
 from transformer.model import Transformer
-from transformer.taps import Site
+from transformer.taps import Ablate, Site
 
 pytestmark = pytest.mark.device
 
@@ -52,7 +53,10 @@ def outputs(model: Transformer, site: Site, part: slice, pair: tuple[Any, Any]) 
 def test_zeros_are_the_ablation_of_a_tap(name: str) -> None:
     model = build(name)
     found = by_head(model, SRC, TGT, [], by="zero")
-    due = {(effect.site, effect.head): effect.delta for effect in head_importance(model, SRC, TGT)}
+    assert found == {(effect.site, effect.head): effect.delta for effect in head_importance(model, SRC, TGT)}
+    src, tgt = id_rows(SRC), id_rows(TGT)
+    complete = float(written_log_probs(model, src, tgt).sum())
+    due = {head: float(written_log_probs(model, src, tgt, Ablate(*head)).sum()) - complete for head in all_heads(model)}
     assert found == pytest.approx(due, abs=1e-4)
 
 
