@@ -6,7 +6,7 @@ Shapes: Q rows and K columns of a sentence, P and L pairs of corresponding rows 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import groupby
@@ -26,6 +26,11 @@ def corresponding(first: Sequence[str], second: Sequence[str]) -> Pairs:
     of the same length, one by one: "wide" and "tired".
     """
     left, right = ([label.rstrip(_SUBSCRIPTS) or label for label in labels] for labels in (first, second))
+    return pair_equal(left, right)
+
+
+def pair_equal(left: Sequence[Hashable], right: Sequence[Hashable]) -> Pairs:
+    """Return the positions of tokens that correspond as in `corresponding`, for tokens without numbers."""
     pairs: Pairs = []
     for tag, start, end, other_start, other_end in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
         if tag == "equal" or (tag == "replace" and end - start == other_end - other_start):

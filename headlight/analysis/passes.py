@@ -43,7 +43,7 @@ def in_passes(rows: Sequence[Row], size: int) -> Iterator[Sequence[Row]]:
         yield rows[start : start + size]
 
 
-def slices(count: int, bytes_each: int) -> Iterator[slice]:
+def bounded_slices(count: int, bytes_each: int) -> Iterator[slice]:
     """Yield slices that together are `range(count)`, each within BATCH_BYTES, and let others compute before each."""
     size = max(1, BATCH_BYTES // bytes_each)
     for start in range(0, count, size):

@@ -111,14 +111,8 @@ class Tree:
         return self.nodes[index].score * here / there
 
 
-def grow(
-    steps: Iterable[DecodeStep],
-    *,
-    bound: int,
-    length_penalty: float = 0.0,
-    sentence: int = 0,
-) -> Tree:
-    """Return the tree of one sentence from all steps of its decode.
+def grow(steps: Iterable[DecodeStep], *, bound: int, length_penalty: float = 0.0) -> Tree:
+    """Return the tree of a sentence that was decoded by itself, from all steps.
 
     `length_penalty` is the beam's; `bound` is the most tokens that the sentence could have had. Hypotheses that several
     groups of a diverse beam have in common are one node. Raises ValueError if there are no steps.
@@ -126,17 +120,14 @@ def grow(
     nodes: list[Node] = [Node(None, 0, -1, 0.0, 0.0, 0.0, "dropped")]
     live = [0]
     for step in steps:
-        rows = (step.sentences == sentence).nonzero()[:, 0].tolist()
-        node_of_row = dict(zip(rows, live, strict=False))
-        for row, index in node_of_row.items():
+        assert len(step.sentences) == len(live), "one sentence at a time"
+        for row, index in enumerate(live):
             nodes[index] = replace(nodes[index], rows=(*nodes[index].rows, row))
-        live, known = [], dict[tuple[int, int], int]()
+        parents, live, known = live, [], dict[tuple[int, int], int]()
         log_probs = step.log_probs[step.parents, step.tokens]
         columns = (step.parents, step.tokens, log_probs, step.totals, step.scores, step.fates)
         for row, token, log_prob, total, score, fate in zip(*(column.tolist() for column in columns), strict=True):
-            if row not in node_of_row:  # of another sentence
-                continue
-            parent, outcome = node_of_row[row], _outcome(fate)
+            parent, outcome = parents[row], _outcome(fate)
             index = known.setdefault((parent, token), len(nodes))
             if index == len(nodes):
                 nodes.append(Node(parent, step.index + 1, token, log_prob, total, score, outcome))

@@ -63,11 +63,16 @@ def unlike_note(who: str = "") -> str:
 
 def threshold_of(card: Mapping[str, Any]) -> float | None:
     """Return the threshold on a card, in nats per token; None if the card has none or an invalid one."""
+    threshold = _threshold(card, "log_prob_per_token")
+    return threshold if threshold is not None and threshold < 0 else None
+
+
+def _threshold(card: Mapping[str, Any], name: str) -> float | None:
     typical = card.get(CARD_KEY)
-    value = typical.get("log_prob_per_token") if isinstance(typical, Mapping) else None
+    value = typical.get(name) if isinstance(typical, Mapping) else None
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return value if math.isfinite(value) and value < 0 else None
+    return value if math.isfinite(value) else None
 
 
 def words_of(text: str) -> list[str]:
@@ -93,9 +98,8 @@ def guessed_words(card: Mapping[str, Any], words: Sequence[str], text: str, log_
     The model guesses where it is unsure, and where at least half of the words are unread: a model that learned to copy
     names copies such a text with confidence. `log_prob_per_token` is the mean over its own translation, in nats.
     """
-    typical = card.get(CARD_KEY)
-    threshold = typical.get("unread_log_prob_per_token") if isinstance(typical, Mapping) else None
-    if isinstance(threshold, bool) or not isinstance(threshold, int | float) or math.isnan(threshold):
+    threshold = _threshold(card, "unread_log_prob_per_token")
+    if threshold is None:
         return []
     mostly_unread = 2 * len(words) >= len(words_of(text))
     return list(words) if log_prob_per_token < threshold or mostly_unread else []

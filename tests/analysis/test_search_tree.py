@@ -118,17 +118,6 @@ def test_greedy_and_sampling_have_one_branch() -> None:
         assert {node.outcome for node in tree.nodes} == {"winner"}
 
 
-def test_a_sentence_of_a_batch_has_the_tree_that_it_has_alone() -> None:
-    model = network()
-    batch = torch.tensor([[5, 6, 4, EOS], [7, 8, EOS, PAD]])
-    steps = list(beam(model, batch, 3, max_length=9))
-    alone = list(beam(model, batch[1:, :3], 3, max_length=9))
-    one = grow(steps, length_penalty=0.6, bound=9, sentence=1)
-    other = grow(alone, length_penalty=0.6, bound=9)
-    assert [one.ids(i) for i in range(len(one.nodes))] == [other.ids(i) for i in range(len(other.nodes))]
-    assert [node.outcome for node in one.nodes] == [node.outcome for node in other.nodes]
-
-
 def test_a_search_that_is_still_going_on_is_live() -> None:
     steps = list(itertools.islice(beam(network(eos_bias=-20), SRC, 2, max_length=9), 3))
     tree = grow(steps, length_penalty=0.6, bound=9)

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from functools import cached_property
 from typing import Literal, NamedTuple
 
@@ -28,6 +27,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from headlight.analysis.compared import pair_equal
 from headlight.analysis.passes import in_passes, rows_per_pass
 from headlight.analysis.sites import all_heads, attention_at, require_intervened_heads
 from headlight.analysis.why.logit_difference import require_step, require_token
@@ -409,8 +409,4 @@ def partners(source: Sequence[int], corrupted: Sequence[int]) -> list[tuple[int,
     """
     if len(source) == len(corrupted):
         return [(i, i) for i in range(len(source))]
-    pairs = []
-    for _, i, j, k, m in SequenceMatcher(None, source, corrupted, autojunk=False).get_opcodes():
-        if j - i == m - k:
-            pairs += list(zip(range(i, j), range(k, m), strict=True))
-    return pairs
+    return pair_equal(source, corrupted)

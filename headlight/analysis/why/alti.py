@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from headlight.analysis.passes import slices
+from headlight.analysis.passes import bounded_slices
 from headlight.analysis.sites import attention_at
 from headlight.analysis.stream import CROSS, SELF, Stream, layer_blocks, stream
 from transformer.model import Transformer
@@ -62,29 +62,19 @@ class AttentionSum(NamedTuple):
 
 
 class AttentionPass(NamedTuple):
-    """The patterns and values of all attentions in one pass."""
+    """The patterns of all attentions in one pass."""
 
     patterns: dict[Site, Tensor]  # [H, N, K]
-    values: dict[Site, Tensor]  # [H, K, D]
     inputs: dict[Site, Inputs]  # from which the patterns were computed, before any intervention
 
 
 @torch.no_grad()
 def heads_of(passed: Stream) -> AttentionPass:
-    """Return the attention patterns and values of a pass; the pass is run once more to record them."""
+    """Return the attention patterns of a pass and their inputs; the pass is run once more to record them."""
     patterns, inputs = Recorder(), InputRecorder()
     yield_turn()
     passed.model(passed.source[None], passed.target[None], chain(passed.tap, patterns, inputs))
-    return AttentionPass(
-        {site: recorded[0][0] for site, recorded in patterns.items()},
-        {site: at.v[0] for site, at in inputs.items()},
-        inputs,
-    )
-
-
-def projected(model: Transformer, site: Site, values: Tensor) -> Tensor:
-    """Project each head's values [H, K, D] with the head's slice of the output projection: [H, K, M], float64."""
-    return values.double() @ attention_at(model, site).outputs_by_head().double()
+    return AttentionPass({site: recorded[0][0] for site, recorded in patterns.items()}, inputs)
 
 
 def attention_sums(passed: Stream, heads: AttentionPass, site: Site) -> Iterator[AttentionSum]:
@@ -93,13 +83,13 @@ def attention_sums(passed: Stream, heads: AttentionPass, site: Site) -> Iterator
 
     In post-norm, the scale of the norm is frozen at its value in this pass.
     """
-    attention, model = attention_at(passed.model, site), passed.model
+    attention = attention_at(passed.model, site)
     block = layer_blocks(passed, site.stack, site.layer)[site.kind]
     residual = passed.residuals(site.stack, site.layer)[site.kind][0]
-    moved = projected(model, site, heads.values[site])
+    moved = heads.inputs[site].v[0].double() @ attention.outputs_by_head().double()  # [H, K, M]
     own = attention.output.bias
     row_bytes = 8 * moved[0].numel() * 7  # the parts of a query, and what is computed from them
-    for queries in slices(len(block.before), row_bytes):
+    for queries in bounded_slices(len(block.before), row_bytes):
         weights = heads.patterns[site][:, queries].double()
         parts = torch.einsum("hnk,hkm->nkm", weights, moved)
         around, after = residual.shortcut(block.before[queries]).double(), block.after[queries].double()

@@ -69,7 +69,7 @@ def residual_parts(
             else:
                 site = Site(stack, layer, name)
                 attention = attention_at(model, site)
-                mixed = heads.patterns[site][:, tokens].double() @ heads.values[site].double()  # [H, N, D]
+                mixed = heads.patterns[site][:, tokens].double() @ heads.inputs[site].v[0].double()  # [H, N, D]
                 moved = mixed @ attention.outputs_by_head().double()  # [H, N, M]
                 parts.update((Writer(stack, name, layer, head), part) for head, part in enumerate(moved))
                 if attention.output.bias is not None:

@@ -18,7 +18,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from headlight.analysis.passes import slices
+from headlight.analysis.anatomy import softmax
+from headlight.analysis.passes import bounded_slices
 from headlight.analysis.sites import attention_at, require_unpruned
 from headlight.analysis.stream import CROSS, Stream, stream
 from headlight.analysis.why.alti import heads_of
@@ -67,7 +68,7 @@ class ScoreParts:
     @property
     def weights(self) -> np.ndarray:
         """The head's weights before any intervention on this head: [K]."""
-        return _softmax(self.scores)
+        return softmax(self.scores)
 
     def largest(self, count: int = 1) -> list[Pair]:
         """Return the pairs with the largest absolute values, largest first."""
@@ -78,7 +79,7 @@ class ScoreParts:
     def weights_without(self, pair: Pair) -> np.ndarray:
         """Return the weights of the row [K] when the pair's contribution to the score of every key is taken away."""
         i, j = self.query_writers.index(pair.query), self.key_writers.index(pair.key)
-        return _softmax(self.scores - self._keys[:, j] @ self._queries[i])
+        return softmax(self.scores - self._keys[:, j] @ self._queries[i])
 
 
 def score_parts(
@@ -128,7 +129,7 @@ def score_parts_of(
     queries = _projected(query_parts, attention.query, attention, head)[0] * scale
     stack, until = ("encoder", None) if site.kind == CROSS else (site.stack, block)
     count, projected = sum(1 for _ in model.sites()) * attention.n_heads, []
-    for chunk in slices(len(row), 8 * model.config.d_model * 4 * max(8, count)):
+    for chunk in bounded_slices(len(row), 8 * model.config.d_model * 4 * max(8, count)):
         key_parts = residual_parts(passed, heads, stack, chunk, until)
         projected.append(_projected(key_parts, attention.key, attention, head))
     keys = torch.cat(projected)
@@ -186,10 +187,3 @@ def _require_cell(visible: Tensor, query: int, key: int, relative_to: Relative) 
         assert isinstance(number, int)
         if not visible[query, number]:
             raise ValueError(f"The mask hides the {what} {number} from query {query}; choose one that it sees.")
-
-
-def _softmax(scores: np.ndarray) -> np.ndarray:
-    powers = np.exp(scores - scores.max())
-    shares: np.ndarray = powers / powers.sum()
-    return shares
-
