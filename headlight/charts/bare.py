@@ -51,6 +51,24 @@ def with_axes(look: Theme, what: str, along: str, names: int) -> dict[str, Any]:
     }
 
 
+def over_distances(look: Theme, along: str, first: int, last: int) -> dict[str, Any]:
+    """Return the layout of curves over the distances from `first` to `last`, with `along` at the x axis."""
+    small = {"size": SMALL_FONT_SIZE, "color": look.muted}
+    axis = quiet_axis(look) | {"fixedrange": True}
+    return bare(look) | {
+        "height": 260,
+        "margin": {"l": 40, "r": 8, "t": 8, "b": 68, "autoexpand": False},
+        "hovermode": "closest",
+        "showlegend": True,
+        "legend": {"orientation": "h", "x": 1, "xanchor": "right", "y": -0.22, "yanchor": "top"}
+        | {"itemclick": False, "itemdoubleclick": False},
+        "xaxis": axis
+        | {"range": [first - 0.5, last + 0.5], "tickformat": ",d", "nticks": 7}
+        | {"title": {"text": along, "standoff": 6, "font": small}},
+        "yaxis": axis | {"showgrid": True, "nticks": 5, "tickformat": ".2~f"},
+    }
+
+
 def note(text: str, colour: str, size: int = NOTE_FONT_SIZE, **position: Any) -> dict[str, Any]:
     font = {"size": size, "color": colour}
     fixed = {"text": text, "font": font, "showarrow": False, "xref": "paper", "yref": "paper", "xanchor": "left"}

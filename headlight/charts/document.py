@@ -6,18 +6,18 @@ import base64
 import html
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 from xml.sax.saxutils import escape
 
 from headlight.charts.colours import theme_named
-from headlight.charts.labels import FONT_SIZE, FONTS, width, wrapped
+from headlight.charts.labels import FONT_SIZE, FONTS, wrapped
 from headlight.graphemes import isolated, runs_left
 
 FONT = "'Headlight marks', system-ui, 'Source Sans 3', 'Noto Sans', 'Noto Sans Devanagari', sans-serif"
 _TITLE_FONT_SIZE, _FACT_FONT_SIZE = 15, 13
 _MARGIN_PIXELS, _MIN_WIDTH = 16, 420
+WIDTH_FACTOR = 1.25  # extra room for words in an `image`, which is drawn with the fonts of the system
 # Fonts that a document embeds where it has their letters, since readers may lack them: the file, a pattern of the
 # letters, and their range in CSS. The first font is drawn by tools/marks.py.
 _EMBEDDED_FONTS = {
@@ -66,15 +66,13 @@ def document(drawing: Drawing, title: str, facts: Mapping[str, str], theme: str)
     y += _MARGIN_PIXELS
     across, down = room + 2 * _MARGIN_PIXELS, y + size[1] + _MARGIN_PIXELS
     body = "\n".join([*parts, f'<g transform="translate({_MARGIN_PIXELS} {y:.1f})">', *drawing.elements, "</g>"])
-    families = ", ".join([*(f"'{family}'" for family in fonts_of(body)), FONT])
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{across:.0f}" height="{down:.0f}" '
-            f'viewBox="0 0 {across:.0f} {down:.0f}" font-family="{families}" font-size="{FONT_SIZE}">',
+            f'viewBox="0 0 {across:.0f} {down:.0f}" font-family="{_families(body)}" font-size="{FONT_SIZE}">',
             f"<title>{text_of(title)}</title>",
             f"<desc>{text_of('; '.join(named_facts))}</desc>",
-            *([f"<style>{style}</style>"] if (style := faces(body)) else []),
-            f'<rect width="100%" height="100%" fill="{look.background}"/>',
+            f'{_style(body)}<rect width="100%" height="100%" fill="{look.background}"/>',
             body,
             "</svg>\n",
         ]
@@ -93,9 +91,7 @@ def inline(drawing: Drawing) -> str:
 def image(drawing: Drawing, class_name: str = "") -> str:
     """Return the drawing as an <img> with a text alternative and its own fonts, since it cannot use the page's."""
     body = "".join(drawing.elements)
-    families = ", ".join([*(f"'{family}'" for family in fonts_of(body)), FONT])
-    style = f"<style>{faces(body)}</style>" if fonts_of(body) else ""
-    svg = inline(drawing._replace(elements=[style, f'<g font-family="{families}">', body, "</g>"]))
+    svg = inline(drawing._replace(elements=[_style(body), f'<g font-family="{_families(body)}">', body, "</g>"]))
     data, named = base64.b64encode(svg.encode()).decode("ascii"), f'class="{class_name}" ' if class_name else ""
     return f'<img {named}src="data:image/svg+xml;base64,{data}" alt="{html.escape(drawing.says)}">'
 
@@ -118,6 +114,15 @@ def text_element(
     )
 
 
+def _families(text: str) -> str:
+    """Return the font families of a document with this text, those that it embeds first."""
+    return ", ".join([*(f"'{family}'" for family in fonts_of(text)), FONT])
+
+
+def _style(text: str) -> str:
+    return f"<style>{style}</style>" if (style := faces(text)) else ""
+
+
 def fonts_of(text: str) -> dict[str, Path]:
     """Return the font files, by family, that a document with this text embeds."""
     return {family: FONTS / file for family, (file, letters, _) in _EMBEDDED_FONTS.items() if letters.search(text)}
@@ -125,7 +130,12 @@ def fonts_of(text: str) -> dict[str, Path]:
 
 def faces(text: str) -> str:
     """Return the style that embeds the fonts for a document with this text."""
-    return "".join(_face(family, file) for family, file in fonts_of(text).items())
+    style = ""
+    for family, file in fonts_of(text).items():
+        data, letters = base64.b64encode(file.read_bytes()).decode("ascii"), _EMBEDDED_FONTS[family][2]
+        source = f'url("data:font/{file.suffix[1:]};base64,{data}")'
+        style += f'@font-face{{font-family:"{family}";src:{source};unicode-range:{letters}}}'
+    return style
 
 
 def text_of(text: str) -> str:
@@ -142,16 +152,3 @@ def anchored(text: str, anchor: str = "start", sentence: bool = False) -> str:
         return "" if anchor == "start" else f' text-anchor="{anchor}"'
     ends = {"start": "end", "end": "start"}  # of what runs to the left, the start is the right end
     return f' direction="rtl" text-anchor="{ends.get(anchor, anchor)}"'
-
-
-def text_width(text: str, size: float) -> float:
-    """Return the approximate width of a text in pixels at that font size."""
-    return width(text) * size / FONT_SIZE
-
-
-@cache
-def _face(family: str, file: Path) -> str:
-    data = base64.b64encode(file.read_bytes()).decode("ascii")
-    form = file.suffix[1:]
-    letters = _EMBEDDED_FONTS[family][2]  # a browser takes these letters from the embedded font
-    return f'@font-face{{font-family:"{family}";src:url("data:font/{form};base64,{data}");unicode-range:{letters}}}'

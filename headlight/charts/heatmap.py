@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from headlight.charts.figure import Figure
 
 KINDS = ("encoder", "decoder", "cross")
+
+
 class FrameTexts(TypedDict, total=False):
     """The words and the size of a frame; `MatrixFrame` has the defaults."""
 
@@ -135,9 +137,11 @@ def pattern_spec(
 
 
 def _figure(spec: Spec, paper: Callable[[str], str]) -> Figure:
-    from headlight.charts.figure import figure  # needs Plotly, unlike specifications and drawings
+    from headlight.charts.figure import Figure  # needs Plotly, unlike specifications and drawings
 
-    return figure(spec, paper)
+    figure = Figure(spec["data"], spec["layout"] | {"template": "none"})
+    figure.paper = paper
+    return figure
 
 
 def _paper(

@@ -3,6 +3,7 @@
 import html
 import re
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 from headlight.graphemes import graphemes, is_wide, letters, shortened
@@ -19,9 +20,9 @@ def escaped(text: str) -> str:
     return html.escape(text, quote=False).replace("$", "&#36;")
 
 
-def width(text: str) -> float:
-    """Return the approximate width of a text in pixels."""
-    return FONT_SIZE * (_NARROW_EMS * len(text) if text.isascii() else sum(map(_ems, graphemes(text))))
+def width(text: str, size: float = FONT_SIZE) -> float:
+    """Return the approximate width of a text in pixels at a font size."""
+    return size * (_NARROW_EMS * len(text) if text.isascii() else sum(map(_ems, graphemes(text))))
 
 
 def _ems(grapheme: str) -> float:
@@ -30,27 +31,26 @@ def _ems(grapheme: str) -> float:
     return letters(grapheme) * (_BROAD_EMS if "\u0590" <= grapheme < "\u1e00" else _NARROW_EMS)
 
 
-def widest(labels: Iterable[str]) -> float:
-    return max(map(width, labels), default=0.0)
+def widest(labels: Iterable[str], size: float = FONT_SIZE) -> float:
+    return max((width(label, size) for label in labels), default=0.0)
 
 
-def cut(label: str, room: float) -> str:
+def cut(label: str, room: float, size: float = FONT_SIZE) -> str:
     """Return the label, cut with an ellipsis if it does not fit into `room` pixels."""
-    return shortened(label, room, width)
+    return shortened(label, room, partial(width, size=size))
 
 
 def wrapped(text: str, room: float, size: float = FONT_SIZE) -> list[str]:
     """Return the text in lines of at most `room` pixels at a font size of `size`; only a word longer than that is cut.
     """
-    room *= FONT_SIZE / size
     lines: list[str] = []
     for word in re.findall(r"\S+\s*", text):
-        if lines and width(lines[-1] + word.rstrip()) <= room:
+        if lines and width(lines[-1] + word.rstrip(), size) <= room:
             lines[-1] += word
             continue
         lines.append("")
         for letter in graphemes(word):
-            if lines[-1] and not letter.isspace() and width(lines[-1] + letter) > room:
+            if lines[-1] and not letter.isspace() and width(lines[-1] + letter, size) > room:
                 lines.append("")
             lines[-1] += letter
     return [line.rstrip() for line in lines]

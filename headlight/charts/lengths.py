@@ -10,11 +10,11 @@ from headlight.charts.figure import Figure
 from headlight.formatting import percent
 
 _BAR_COUNT = 30
-_HEIGHT_PIXELS = 132
+_WIDTH_PIXELS, _HEIGHT_PIXELS = 300, 132
 _TARGET_COLOURS = {"light": OKABE_ITO[0], "dark": OKABE_ITO[1]}  # to contrast with the accent, blue or orange
 
 
-def lengths(source: Sequence[int], target: Sequence[int], theme: str = "light", width: int = 300) -> Figure:
+def lengths(source: Sequence[int], target: Sequence[int], theme: str = "light") -> Figure:
     """Return two histograms with common bars; the longest hundredth of the sentences share the last one."""
     look = theme_named(theme)
     both = np.concatenate([np.asarray(source), np.asarray(target)])
@@ -46,7 +46,7 @@ def lengths(source: Sequence[int], target: Sequence[int], theme: str = "light", 
     )
     means = [float(np.mean(values)) if len(values) else 0.0 for values in (source, target)]
     return figure.update_layout(
-        width=width,
+        width=_WIDTH_PIXELS,
         height=_HEIGHT_PIXELS,
         margin={"l": 4, "r": 4, "t": 22, "b": 34, "pad": 0},
         bargap=0.08,

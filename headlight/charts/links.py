@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from headlight.charts.colours import theme_named
-from headlight.charts.document import Drawing, text_element
+from headlight.charts.document import WIDTH_FACTOR, Drawing, text_element
 from headlight.charts.labels import FONT_SIZE, cut, widest
 
-WIDTH_FACTOR = 1.25  # extra room for words: an image on a page is drawn with the fonts of the system
 _ROW_HEIGHT, _GAP_WIDTH, _NUMBER_WIDTH, _LINES_WIDTH = 24, 8, 24, 130  # pixels
 
 

@@ -15,6 +15,7 @@ from headlight.charts.figure import Figure
 from headlight.charts.labels import FONT_SIZE, cut, escaped, widest
 from headlight.graphemes import isolated, right_to_left
 
+_WIDTH_PIXELS = 440  # at which the labels fit
 _STRIP_HEIGHT, _LINES_HEIGHT = 24, 52  # heights of a row of vectors, and of the lines between
 _GAP_CELLS = 2  # cells between two words
 _MIN_LABELLED_WIDTH = 12  # pixels per word; narrower words have no label
@@ -29,7 +30,6 @@ def reordered(
     *,
     limit: float,
     theme: str = "light",
-    width: int = 440,
 ) -> Figure:
     """Return the vectors of two sentences, [S, numbers] each, as strips under each other; lines join the same word.
 
@@ -51,7 +51,7 @@ def reordered(
         x, y = _joins(centre[places[chosen]], centre[chosen], _STRIP_HEIGHT + 4, bottom - 4)
         line = {"width": thick, "color": colour}
         traces.append({"type": "scatter", "mode": "lines", "x": x, "y": y, "line": line, "hoverinfo": "skip"})
-    room = (width - 16) / n_tokens
+    room = (_WIDTH_PIXELS - 16) / n_tokens
     names = [[cut(name, _MAX_LABEL_WIDTH) for name in side] if room >= _MIN_LABELLED_WIDTH else [] for side in labels]
     leftwards = right_to_left(labels[0])
     level = widest(names[0]) <= room - 4

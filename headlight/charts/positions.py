@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from headlight.charts.bare import SMALL_FONT_SIZE, bare, flat_bar, note, quiet_axis
+from headlight.charts.bare import SMALL_FONT_SIZE, bare, flat_bar, note, over_distances, quiet_axis
 from headlight.charts.colours import OKABE_ITO, Theme, theme_named
 from headlight.charts.figure import Figure
 
@@ -288,26 +288,9 @@ def similarity(curves: Mapping[int, np.ndarray], reach: int, *, nested: bool, th
         )
         finite = values[near & np.isfinite(values)]
         lowest = min(lowest, float(finite.min(initial=lowest)))
-    low, small = min(lowest - 0.06, -0.06), {"size": SMALL_FONT_SIZE, "color": look.muted}
-    layout = bare(look) | {
-        "height": 250,
-        "margin": {"l": 40, "r": 8, "t": 8, "b": 66, "autoexpand": False},
-        "hovermode": "x",
-        "showlegend": True,
-        "legend": {"orientation": "h", "x": 1, "xanchor": "right", "y": -0.2, "yanchor": "top", "itemclick": False}
-        | {"itemdoubleclick": False},
-        "xaxis": quiet_axis(look)
-        | {
-            "range": [-reach - 0.5, reach + 0.5],
-            "tickformat": ",d",
-            "nticks": 7,
-            **_whole_ticks(-reach, reach),
-            "fixedrange": True,
-            "title": {"text": "distance k in words", "standoff": 6, "font": small},
-        },
-        "yaxis": quiet_axis(look)
-        | {"range": [low, 1.08], "showgrid": True, "nticks": 5, "fixedrange": True, "tickformat": ".2~f"},
-        "meta": f"Similarity against distance, up to {reach:,} words away, from positions "
-        f"{', '.join(f'{p:,}' for p in curves)}.",
-    }
+    layout = over_distances(look, "distance k in words", -reach, reach) | {"hovermode": "x"}
+    layout["xaxis"] |= _whole_ticks(-reach, reach)
+    layout["yaxis"]["range"] = [min(lowest - 0.06, -0.06), 1.08]
+    positions = ", ".join(f"{p:,}" for p in curves)
+    layout["meta"] = f"Similarity against distance, up to {reach:,} words away, from positions {positions}."
     return Figure(traces, layout)

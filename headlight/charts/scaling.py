@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from headlight.charts.bare import SMALL_FONT_SIZE, bare, quiet_axis
+from headlight.charts.bare import with_axes
 from headlight.charts.colours import MORE_COLOUR, theme_named
 from headlight.charts.figure import Figure
 
@@ -60,27 +60,12 @@ def against_width(
                 "hovertemplate": f"<b>%{{y:.3g}}</b> this head, {name}<extra></extra>",
             },
         ]
-    small = {"size": SMALL_FONT_SIZE, "color": look.muted}
-    layout = bare(look) | {
-        "height": 264,
-        "margin": {"l": 52, "r": 12, "t": 28, "b": 66, "autoexpand": False},
-        "hovermode": "closest",
-        "showlegend": True,
-        "legend": {"orientation": "h", "x": 0, "y": -0.24, "yanchor": "top", "font": small, "itemclick": False},
-        "title": {"text": what, "x": 0, "xanchor": "left", "font": {"size": 14, "color": look.text}},
-        "xaxis": quiet_axis(look)
-        | {
-            "type": "log",
-            "tickvals": list(widths),
-            "ticktext": [str(width) for width in widths],
-            "fixedrange": True,
-            "title": {"text": "width of a head, d_head", "standoff": 4, "font": small},
-        },
-        "yaxis": quiet_axis(look)
-        | {"showgrid": True, "fixedrange": True}
-        | ({"type": "log", "dtick": 1} if logarithmic else {"range": [0, 1.02], "nticks": 6}),
-        "meta": f"{what} of random scores at widths {widths[0]} to {widths[-1]}: as they are from {values[0, 0]:.2g} "
+    layout = with_axes(look, what, "width of a head, d_head", len(CURVE_NAMES))
+    layout["xaxis"] |= {"type": "log", "tickvals": list(widths), "ticktext": [str(width) for width in widths]}
+    layout["yaxis"] |= {"type": "log", "dtick": 1} if logarithmic else {"range": [0, 1.02], "nticks": 6}
+    layout["meta"] = (
+        f"{what} of random scores at widths {widths[0]} to {widths[-1]}: as they are from {values[0, 0]:.2g} "
         f"to {values[0, -1]:.2g}, divided from {values[1, 0]:.2g} to {values[1, -1]:.2g}. This head, of width "
-        f"{d_head}: {marks[0]:.2g} and {marks[1]:.2g}.",
-    }
+        f"{d_head}: {marks[0]:.2g} and {marks[1]:.2g}."
+    )
     return Figure(traces, layout)

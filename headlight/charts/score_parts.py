@@ -8,12 +8,11 @@ from functools import partial
 import numpy as np
 
 from headlight.charts.colours import hexadecimal, lookup, shades, theme_named
-from headlight.charts.document import Drawing, text_element, text_of
-from headlight.charts.labels import FONT_SIZE, cut, widest
+from headlight.charts.document import WIDTH_FACTOR, Drawing, text_element, text_of
+from headlight.charts.labels import cut, widest
 from headlight.formatting import signed
 
 LABEL_FONT_SIZE = 12
-WIDTH_FACTOR = 1.25  # extra room for labels: an image on a page is drawn with the fonts of the system
 _ROW_HEIGHT, _GAP_PIXELS, _SUMS_WIDTH, _KEY_HEIGHT = 16, 6, 44, 22
 _text = partial(text_element, size=LABEL_FONT_SIZE)
 
@@ -34,7 +33,7 @@ def pair_matrix(
     table, parts = lookup(look.diverging), []
     for column, label in enumerate(columns):
         x = left + cell * (column + 0.5) + LABEL_FONT_SIZE / 3
-        name = text_of(cut(label, (top - _GAP_PIXELS) / WIDTH_FACTOR * FONT_SIZE / LABEL_FONT_SIZE))
+        name = text_of(cut(label, (top - _GAP_PIXELS) / WIDTH_FACTOR, LABEL_FONT_SIZE))
         parts.append(
             f'<text transform="translate({x:.1f} {top - _GAP_PIXELS:.1f}) rotate(-90)" font-size="{LABEL_FONT_SIZE}" '
             f'fill="{look.muted}">{name}</text>'
@@ -43,7 +42,7 @@ def pair_matrix(
     widest_sum = float(np.abs(by_row).max()) or 1.0
     for row, label in enumerate(rows):
         y = top + _ROW_HEIGHT * row
-        name = cut(label, (left - _GAP_PIXELS) / WIDTH_FACTOR * FONT_SIZE / LABEL_FONT_SIZE)
+        name = cut(label, (left - _GAP_PIXELS) / WIDTH_FACTOR, LABEL_FONT_SIZE)
         parts.append(_text((left - _GAP_PIXELS, y + _ROW_HEIGHT - 4), name, look.text, anchor="end"))
         for column in range(n_columns):
             rgb = table[shades(np.array(pairs[row, column] / largest), -1.0, 1.0)]
@@ -76,7 +75,7 @@ def _colour_key(left: float, top: float, across: float, largest: float, theme: s
 
 def _room(labels: Sequence[str]) -> float:
     # One pixel more, so that rounding cuts no label.
-    return (widest(labels) * LABEL_FONT_SIZE / FONT_SIZE + 1) * WIDTH_FACTOR
+    return (widest(labels, LABEL_FONT_SIZE) + 1) * WIDTH_FACTOR
 
 
 def _rectangle(x: float, y: float, across: float, down: float, colour: str, rounded: float = 1.5) -> str:

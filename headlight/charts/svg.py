@@ -13,7 +13,8 @@ from functools import cached_property
 import numpy as np
 
 from headlight.charts.colours import Theme, hexadecimal, lookup, scale_title, scaled, shades, theme_named
-from headlight.charts.document import Drawing, anchored, document, text_element, text_of, text_width
+from headlight.charts.document import Drawing, anchored, document, text_element, text_of
+from headlight.charts.labels import widest, width
 from headlight.formatting import minus
 from headlight.graphemes import right_to_left
 from headlight.language import gettext, localized, pgettext
@@ -165,12 +166,12 @@ class _Grid:
         return [(index * self.label_stride, label) for index, label in enumerate(labelled)]
 
     def longest(self, tokens: Sequence[str]) -> float:
-        return max(text_width(label, self.size) for _, label in self.labels(tokens))
+        return widest((label for _, label in self.labels(tokens)), self.size)
 
     def row_label_width(self, tokens: Sequence[str], title: str) -> float:
         """Return the width to reserve for row labels and their title, with a margin for wide system fonts."""
         spare = 1.15 if self.block.question_row is None else 1.3  # the label of the question row is bold
-        return max(spare * self.longest(tokens), text_width(title, self.size))
+        return max(spare * self.longest(tokens), width(title, self.size))
 
     @cached_property
     def left(self) -> float:

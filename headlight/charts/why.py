@@ -13,12 +13,13 @@ import numpy as np
 
 from headlight.charts.colours import LESS_COLOUR, MORE_COLOUR, Theme, hexadecimal, lookup, shades, theme_named
 from headlight.charts.document import Drawing, text_element, text_of
-from headlight.charts.labels import FONT_SIZE, cut, width
+from headlight.charts.labels import cut, widest, width
 from headlight.formatting import minus, percent, signed
 
-SMALL_FONT_SIZE, PLAIN_FONT_SIZE = 13, FONT_SIZE
+SMALL_FONT_SIZE = 13
 _ROW_HEIGHT, _CELL_HEIGHT, _GAP_WIDTH = 24, 34, 22  # heights of a row and a cell, and the room between two maps
 _text = partial(text_element, size=SMALL_FONT_SIZE)
+_cut = partial(cut, size=SMALL_FONT_SIZE)
 
 
 class BarGroup(NamedTuple):
@@ -208,7 +209,7 @@ def maps(
     rows that stand side by side have one set of labels.
     """
     look = theme_named(theme)
-    named = min(120.0, max(width(row) for grid in grids for row in grid.rows)) * SMALL_FONT_SIZE / PLAIN_FONT_SIZE + 12
+    named = min(112.0, max(widest(grid.rows, SMALL_FONT_SIZE) for grid in grids)) + 12
     parts: list[str] = []
     outlines: list[str] = []
     x = y = tall = reach = 0.0
@@ -217,10 +218,10 @@ def maps(
         rows, columns = grid.values.shape
         cell = max(18.0, min(cell, (across - named) / columns))
         label = 0.0 if grid.rows == before else named
-        wide = max(columns * cell, width(grid.name) * SMALL_FONT_SIZE / PLAIN_FONT_SIZE)
+        wide = max(columns * cell, width(grid.name, SMALL_FONT_SIZE))
         if x and x + label + wide > across:
             x, y, tall, label = 0.0, y + tall + 18, 0.0, named
-        long = max([0.0, *(width(name) * SMALL_FONT_SIZE / PLAIN_FONT_SIZE for name in grid.columns)])
+        long = widest(grid.columns, SMALL_FONT_SIZE)
         slanted = long > cell + 6
         top = 20 + (min(90.0, long) * 0.71 + 8 if slanted else 20)
         before = grid.rows
@@ -257,7 +258,7 @@ def maps(
     colours = map(hexadecimal, scale.table(look)[np.rint(np.linspace(0, 255, 12)).astype(int)])
     stops = "".join(f'<rect x="{i * 8}" width="8.5" height="8" fill="{fill}"/>' for i, fill in enumerate(colours))
     ends = scale.ends
-    room, last = (width(end) * SMALL_FONT_SIZE / PLAIN_FONT_SIZE for end in ends)
+    room, last = (width(end, SMALL_FONT_SIZE) for end in ends)
     broken = room + 112 + last > across  # into two lines, the second word under the bar
     left, line = (0.0, y + 29) if broken else (room + 112, y + 9)
     parts.append(_text((0, y + 9), ends[0], look.muted))
@@ -281,8 +282,8 @@ def bars(rows: Sequence[tuple[str, float, str]], theme: str, *, across: int = 44
     Where names and numbers leave no room between them, the names are lines of their own.
     """
     look = theme_named(theme)
-    left = 12 + min(0.5 * across, max(width(name) for name, _, _ in rows))
-    right = max([60.0, *(width(text) * SMALL_FONT_SIZE / PLAIN_FONT_SIZE + 12 for _, _, text in rows)])
+    left = 12 + min(0.5 * across, widest(name for name, _, _ in rows))
+    right = max(60.0, widest((text for _, _, text in rows), SMALL_FONT_SIZE) + 12)
     above = 20.0 if across - left - right < 40 else 0.0
     cut_at = across if above else left - 8
     left = 0.0 if above else left
@@ -324,11 +325,6 @@ def _cell(
 
 def _quoted(text: str) -> str:
     return text_of(text).replace('"', "&quot;")
-
-
-def _cut(text: str, room: float) -> str:
-    """Return as much of a text in small letters as the room holds."""
-    return cut(text, room * PLAIN_FONT_SIZE / SMALL_FONT_SIZE)
 
 
 def _soft(look: Theme) -> str:
