@@ -62,14 +62,17 @@ def translate(
     models: Sequence[Translator], evaluator: Evaluator, beam_size: int, length_penalty: float, progress: Progress
 ) -> list[list[str]]:
     """Return the translations, [models][sentences]; reports the first part of the progress."""
-    translations, count = [], len(evaluator.sources)
+    sources, translations = evaluator.sources, []
+    order = sorted(range(len(sources)), key=lambda row: len(sources[row]))  # so that batches have similar lengths
     for number, model in enumerate(models):
-
-        def report(done: int, number: int = number) -> None:
-            share = (number + done / count) / len(models)
-            progress(_TRANSLATION_SHARE * share, f"{done:,} of {count:,} sentences translated")
-
-        translations.append(_translate(model, evaluator.sources, beam_size, length_penalty, report))
+        texts: dict[int, str] = {}
+        for at in range(0, len(order), _CHUNK_SENTENCES):
+            rows = order[at : at + _CHUNK_SENTENCES]
+            written = model.translate_batch([sources[row] for row in rows], beam_size, length_penalty)
+            texts.update((row, translation.text) for row, translation in zip(rows, written, strict=True))
+            share = (number + len(texts) / len(sources)) / len(models)
+            progress(_TRANSLATION_SHARE * share, f"{len(texts):,} of {len(sources):,} sentences translated")
+        translations.append([texts[row] for row in range(len(sources))])
     return translations
 
 
@@ -90,19 +93,6 @@ def score_kinds(
         progress(_TRANSLATION_SHARE + (1 - _TRANSLATION_SHARE) * share, doing)
 
     return score_slices(evaluator, translations, slices, left_out, progress=report)
-
-
-def _translate(
-    model: Translator, sources: Sequence[str], beam_size: int, length_penalty: float, report: Callable[[int], None]
-) -> list[str]:
-    order = sorted(range(len(sources)), key=lambda row: len(sources[row]))  # so that batches have similar lengths
-    texts: dict[int, str] = {}
-    for at in range(0, len(order), _CHUNK_SENTENCES):
-        rows = order[at : at + _CHUNK_SENTENCES]
-        written = model.translate_batch([sources[row] for row in rows], beam_size, length_penalty)
-        texts.update((row, translation.text) for row, translation in zip(rows, written, strict=True))
-        report(len(texts))
-    return [texts[row] for row in range(len(sources))]
 
 
 def score_slices(

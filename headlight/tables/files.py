@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 
@@ -112,7 +112,7 @@ def write_table(
             shutil.rmtree(table.folder)
             raise ValueError(_nothing(whole))
         temporary = table.folder / f"table{table.out.suffix}"
-        _FORMATS[table.out.suffix].join([table.folder / name for name in parts], temporary, table.types)
+        _join([table.folder / name for name in parts], temporary, table)
         os.replace(temporary, table.out)
         shutil.rmtree(table.folder)
     return whole
@@ -165,7 +165,7 @@ def _write_part(table: Table, name: str, computed: Iterable[tuple[int, Columns] 
             summary.sentences, summary.rows = summary.sentences + 1, summary.rows + count
             yield {"line": np.full(count, line), **columns}
 
-    _FORMATS[table.out.suffix].write(tables(), temporary, table.types)
+    _write(tables(), temporary, table)
     size = temporary.stat().st_size
     os.replace(temporary, part)
     facts = {key: value for key, value in vars(summary).items() if key != "resumed"}
@@ -173,105 +173,75 @@ def _write_part(table: Table, name: str, computed: Iterable[tuple[int, Columns] 
     return summary
 
 
-class _Parquet:
-    """Parquet by pyarrow: int32, float32 and strings; NaN becomes null."""
+def _write(tables: Iterable[Columns], path: Path, table: Table) -> None:
+    """Write columns into a file of the table's format, without a header."""
+    if table.out.suffix == ".parquet":
+        _write_row_groups(_arrow_tables(tables, table), path, table)
+        return
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        for columns in tables:
+            rows = zip(*(_plain(columns[name], kind) for name, kind in table.types.items()), strict=True)
+            if table.out.suffix == ".csv":
+                file.write(csv_text(rows))
+                continue
+            for row in rows:
+                file.write(json.dumps(dict(zip(table.types, row, strict=True)), ensure_ascii=False) + "\n")
 
-    @staticmethod
-    def schema(types: Mapping[str, ColumnType]) -> Any:
-        import pyarrow
 
-        arrow = {"integer": pyarrow.int32(), "number": pyarrow.float32(), "text": pyarrow.string()}
-        return pyarrow.schema([(name, arrow[kind]) for name, kind in types.items()])
+def _join(parts: Iterable[Path], path: Path, table: Table) -> None:
+    """Join files that `_write` wrote, under a header where the format has one."""
+    if table.out.suffix == ".parquet":
+        _write_row_groups(_row_groups(parts), path, table)
+        return
+    with open(path, "wb") as file:
+        if table.out.suffix == ".csv":
+            file.write(csv_text([list(table.types)]).encode())
+        for part in parts:
+            with open(part, "rb") as opened:
+                shutil.copyfileobj(opened, file)
 
-    @classmethod
-    def write(cls, tables: Iterable[Columns], path: Path, types: Mapping[str, ColumnType]) -> None:
-        import pyarrow
 
-        schema = cls.schema(types)
+def _schema(table: Table) -> Any:
+    import pyarrow
 
-        def converted() -> Iterator[Any]:
-            for columns in tables:
-                arrays = [pyarrow.array(columns[field.name], field.type, from_pandas=True) for field in schema]
-                yield pyarrow.table(arrays, schema=schema)
+    arrow = {"integer": pyarrow.int32(), "number": pyarrow.float32(), "text": pyarrow.string()}
+    return pyarrow.schema([(name, arrow[kind]) for name, kind in table.types.items()])
 
-        cls._write_groups(converted(), path, schema)
 
-    @classmethod
-    def join(cls, parts: Iterable[Path], path: Path, types: Mapping[str, ColumnType]) -> None:
-        from pyarrow.parquet import ParquetFile
+def _arrow_tables(tables: Iterable[Columns], table: Table) -> Iterator[Any]:
+    """Yield columns as pyarrow has them; NaN becomes null."""
+    import pyarrow
 
-        def groups() -> Iterator[Any]:
-            for part in parts:
-                with ParquetFile(part) as file:
-                    for number in range(file.num_row_groups):
-                        yield file.read_row_group(number)
+    schema = _schema(table)
+    for columns in tables:
+        arrays = [pyarrow.array(columns[field.name], field.type, from_pandas=True) for field in schema]
+        yield pyarrow.table(arrays, schema=schema)
 
-        cls._write_groups(groups(), path, cls.schema(types))
 
-    @staticmethod
-    def _write_groups(tables: Iterable[Any], path: Path, schema: Any) -> None:
-        """Write row groups of ROW_GROUP_ROWS or more, since the writer keeps metadata of each group until the end."""
-        import pyarrow
-        from pyarrow.parquet import ParquetWriter
+def _row_groups(parts: Iterable[Path]) -> Iterator[Any]:
+    from pyarrow.parquet import ParquetFile
 
-        waiting, rows = list[Any](), 0
-        with ParquetWriter(path, schema, compression="zstd") as writer:
-            for table in tables:
-                waiting.append(table)
-                rows += len(table)
-                if rows >= ROW_GROUP_ROWS:
-                    writer.write_table(pyarrow.concat_tables(waiting).combine_chunks())
-                    waiting, rows = [], 0
-            if waiting:
+    for part in parts:
+        with ParquetFile(part) as file:
+            for number in range(file.num_row_groups):
+                yield file.read_row_group(number)
+
+
+def _write_row_groups(tables: Iterable[Any], path: Path, table: Table) -> None:
+    """Write row groups of ROW_GROUP_ROWS or more, since the writer keeps metadata of each group until the end."""
+    import pyarrow
+    from pyarrow.parquet import ParquetWriter
+
+    waiting, rows = list[Any](), 0
+    with ParquetWriter(path, _schema(table), compression="zstd") as writer:
+        for arrow_table in tables:
+            waiting.append(arrow_table)
+            rows += len(arrow_table)
+            if rows >= ROW_GROUP_ROWS:
                 writer.write_table(pyarrow.concat_tables(waiting).combine_chunks())
-
-
-class _Text:
-    """A format of lines, whose parts are joined as they are."""
-
-    @classmethod
-    def write(cls, tables: Iterable[Columns], path: Path, types: Mapping[str, ColumnType]) -> None:
-        with open(path, "w", encoding="utf-8", newline="") as file:
-            for columns in tables:
-                values = [_plain(columns[name], kind) for name, kind in types.items()]
-                cls.write_rows(file, list(types), zip(*values, strict=True))
-
-    @staticmethod
-    def write_rows(file: TextIO, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-        raise NotImplementedError
-
-    @classmethod
-    def join(cls, parts: Iterable[Path], path: Path, types: Mapping[str, ColumnType]) -> None:
-        with open(path, "w", encoding="utf-8", newline="") as file:
-            cls.write_header(file, list(types))
-            file.flush()
-            for part in parts:
-                with open(part, "rb") as opened:
-                    shutil.copyfileobj(opened, file.buffer)
-
-    @staticmethod
-    def write_header(file: TextIO, names: Sequence[str]) -> None:
-        """Write nothing: JSON lines have no header."""
-
-
-class _JsonLines(_Text):
-    @staticmethod
-    def write_rows(file: TextIO, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-        for row in rows:
-            file.write(json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False) + "\n")
-
-
-class _Csv(_Text):
-    @staticmethod
-    def write_rows(file: TextIO, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-        file.write(csv_text(rows))
-
-    @classmethod
-    def write_header(cls, file: TextIO, names: Sequence[str]) -> None:
-        cls.write_rows(file, names, [names])
-
-
-_FORMATS: dict[str, Any] = {".parquet": _Parquet, ".jsonl": _JsonLines, ".csv": _Csv}
+                waiting, rows = [], 0
+        if waiting:
+            writer.write_table(pyarrow.concat_tables(waiting).combine_chunks())
 
 
 def _plain(values: np.ndarray, kind: ColumnType) -> list[Any]:

@@ -197,7 +197,6 @@ def _encoded(
                 sentences.append(_Encoded(row, model.encode(row.source), target))
         except ValueError as error:
             wrong[row.line] = Rejected(row.line, str(error))
-    options: dict[str, Any] = {} if tap is None else {"tap": tap}
     start = model.model.config.sos_id
     done = [sentence for sentence in sentences if sentence.target]
     untranslated = sorted((each for each in sentences if not each.target), key=lambda each: len(each.source))
@@ -205,7 +204,7 @@ def _encoded(
         count = max(1, TRANSLATION_BATCH_TOKENS // len(untranslated[-1].source))
         batch, untranslated = untranslated[-count:], untranslated[:-count]  # longest first: they take most memory
         texts = [sentence.pair.source for sentence in batch]
-        for sentence, best in zip(batch, model.translate_batch(texts, beam_size, **options), strict=True):
+        for sentence, best in zip(batch, model.translate_batch(texts, beam_size, tap=tap), strict=True):
             done.append(_Encoded(sentence.pair, sentence.source, [start, *best.ids], best.finished))
     return wrong, done
 
