@@ -128,7 +128,7 @@ def named_heads(folder: Path) -> list[HeadIndex]:
     facts = read_json(folder / "heads.json")
     atlas = Atlas.from_dict(facts)
     return [
-        head for head in places(atlas) if any(role.what.measure in PRONOUN_MEASURES for role in roles(atlas, *head))
+        head for head in places(atlas) if any(role.kind.measure in PRONOUN_MEASURES for role in roles(atlas, *head))
     ]
 
 

@@ -51,12 +51,12 @@ def labels_match(trace: Trace, model: Transformer) -> Check:
     wrong, right = [], []
     for kind in KINDS:
         stack = sizes[kind]
-        due = (stack.n_layers, stack.n_heads, len(trace.rows(kind)), len(trace.columns(kind)))
+        expected = (stack.n_layers, stack.n_heads, len(trace.rows(kind)), len(trace.columns(kind)))
         shape, name = trace.pattern(kind).shape, within(gettext(KIND_NAMES[kind]))
-        if shape == due:
-            right.append(f"{name} {due[2]} × {due[3]}")
+        if shape == expected:
+            right.append(f"{name} {expected[2]} × {expected[3]}")
         else:
-            values = {"size": " × ".join(map(str, shape)), "due": " × ".join(map(str, due))}
+            values = {"size": " × ".join(map(str, shape)), "due": " × ".join(map(str, expected))}
             wrong.append(gettext("{kind} is {size} but should be {due}.", kind=name, **values))
     if len(trace.log_probs) != len(trace.writes):
         counts = {"number": len(trace.log_probs), "tokens": len(trace.writes)}
@@ -78,9 +78,9 @@ def rows_sum_to_one(
     errors = [0.0]
     for kind in KINDS:
         layers, heads = trace.pattern(kind).shape[:2]
-        due = np.array([[(kind, layer, head) not in gone for head in range(heads)] for layer in range(layers)])
+        expected = np.array([[(kind, layer, head) not in gone for head in range(heads)] for layer in range(layers)])
         sums = np.stack([layer.sum(-1, dtype=np.float64) for layer in trace.pattern(kind)])
-        error = np.abs(sums - due[..., None]).max(-1, initial=0)  # [L, H]
+        error = np.abs(sums - expected[..., None]).max(-1, initial=0)  # [L, H]
         for site, head in changed:
             if kind_of(site) == kind:
                 error[site.layer, head] = 0

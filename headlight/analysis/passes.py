@@ -70,7 +70,7 @@ def log_probs_of(model: Transformer, states: Tensor, written: Tensor) -> Tensor:
     log_probs = torch.empty(len(ids), dtype=torch.float64, device=states.device)
     size = max(1, BATCH_BYTES // (24 * model.output.out_features))  # logits in single and in double precision, twice
     for start in range(0, len(ids), size):
-        here = slice(start, start + size)
-        logits = model.output(flat[here]).double()
-        log_probs[here] = logits.gather(-1, ids[here, None])[:, 0] - logits.logsumexp(-1)
+        rows = slice(start, start + size)
+        logits = model.output(flat[rows]).double()
+        log_probs[rows] = logits.gather(-1, ids[rows, None])[:, 0] - logits.logsumexp(-1)
     return log_probs.view_as(written)

@@ -164,9 +164,9 @@ def rotation_residual(k: int, omega: np.ndarray, positions: int = 10_000, dtype:
     largest = 0.0
     for w in omega.astype(dtype):
         turn = rotation(dtype(k), w)
-        here = np.stack([np.sin(p * w), np.cos(p * w)])
+        unshifted = np.stack([np.sin(p * w), np.cos(p * w)])
         shifted = np.stack([np.sin((p + dtype(k)) * w), np.cos((p + dtype(k)) * w)])
-        largest = max(largest, float(np.abs(shifted - turn @ here).max()))
+        largest = max(largest, float(np.abs(shifted - turn @ unshifted).max()))
     return largest
 
 

@@ -65,7 +65,7 @@ def score_properties(scheme: str, length: int, d_model: int, base: float, slope:
     rng = np.random.default_rng(0)
     q, k = rng.standard_normal((2, length, d_model))
     p: np.ndarray = np.arange(length)
-    here, moved = (positioned_scores(scheme, q, k, p + by, base, slope) for by in (0, SHIFT_POSITIONS))
+    unmoved, moved = (positioned_scores(scheme, q, k, p + by, base, slope) for by in (0, SHIFT_POSITIONS))
     equal = equal_token_scores(scheme, length, d_model, base, slope)
     distance = np.abs(np.subtract.outer(p, p))
     fall = equal[distance == 1].mean() - equal[distance >= length // 2].mean()
@@ -73,7 +73,7 @@ def score_properties(scheme: str, length: int, d_model: int, base: float, slope:
         np.maximum(scores[0, 0] - scores, 0).max()
         for scores in (equal, equal_token_scores(scheme, 2 * length, d_model, base, slope))
     )
-    return ScoreProperties(float(np.abs(moved - here).max()), float(fall), float(lowest), float(longer))
+    return ScoreProperties(float(np.abs(moved - unmoved).max()), float(fall), float(lowest), float(longer))
 
 
 def equal_token_scores(scheme: str, length: int, d_model: int, base: float, slope: float) -> np.ndarray:

@@ -83,13 +83,13 @@ class Tree:
 
     def find(self, ids: Sequence[int]) -> int | None:
         """Return the node that `ids` lead to, or None if the search never considered them."""
-        here = 0
+        index = 0
         for token in ids:
-            after = [i for i in self.children[here] if self.nodes[i].token == token]
-            if not after:
+            following = [i for i in self.children[index] if self.nodes[i].token == token]
+            if not following:
                 return None
-            (here,) = after
-        return here
+            (index,) = following
+        return index
 
     def end_of(self, index: int) -> int:
         """Return the last node of the best sentence that goes through a node."""
@@ -105,10 +105,10 @@ class Tree:
 
         More tokens only lower the sum, and the penalty that divides it is largest at the bound.
         """
-        here, there = (
-            float(penalty(torch.tensor(n), self.length_penalty)) for n in (self.nodes[index].step, self.bound)
+        own_penalty, largest_penalty = (
+            float(penalty(torch.tensor(length), self.length_penalty)) for length in (self.nodes[index].step, self.bound)
         )
-        return self.nodes[index].score * here / there
+        return self.nodes[index].score * own_penalty / largest_penalty
 
 
 def grow(steps: Iterable[DecodeStep], *, bound: int, length_penalty: float = 0.0) -> Tree:

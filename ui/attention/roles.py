@@ -55,7 +55,7 @@ def corpus_roles(traces: ShownTrace, view: AttentionView, large: Panel) -> None:
 def _role_buttons(roles: Roles) -> None:
     for what, ((kind, layer, head), role) in roles.clearest.items():
         st.button(
-            gettext(role.what.looks_at or role.name),
+            gettext(role.kind.looks_at or role.name),
             key=f"role-{what}",
             help=f"{head_of_kind(kind, layer + 1, head + 1)} {role}",
             on_click=set_view,

@@ -32,7 +32,7 @@ def chosen_head(atlas: Atlas, view: HeadsView) -> tuple[int, int]:
 
     def clearest(index: tuple[int, int]) -> tuple[bool, float]:
         head_roles = roles(atlas, view.kind, *index)
-        return max(((role.what.measure in PRONOUN_MEASURES, role.value) for role in head_roles), default=(False, 0.0))
+        return max(((role.kind.measure in PRONOUN_MEASURES, role.value) for role in head_roles), default=(False, 0.0))
 
     return max(every, key=clearest)
 
@@ -41,7 +41,7 @@ def chosen_measure(atlas: Atlas, kind: Kind, index: tuple[int, int], view: Heads
     """Return the measure whose sentences are shown: the view's, else that of the head's role, else the entropy."""
     if view.measure in atlas.heads[kind]:
         return str(view.measure)
-    measures = [role.what.measure for role in roles(atlas, kind, *index)]
+    measures = [role.kind.measure for role in roles(atlas, kind, *index)]
     return next((name for name in measures if name in PRONOUN_MEASURES), next(iter(measures), "entropy"))
 
 

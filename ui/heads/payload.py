@@ -51,7 +51,7 @@ def _heads_by_role(atlas: Atlas, kind: Kind, n_layers: int, n_heads: int) -> dic
     for layer in range(n_layers):
         for head in range(n_heads):
             for role in roles(atlas, kind, layer, head):
-                by_measure.setdefault(role.what.measure, []).append([layer, head])
+                by_measure.setdefault(role.kind.measure, []).append([layer, head])
     return by_measure
 
 

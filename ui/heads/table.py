@@ -50,7 +50,7 @@ def table(atlas: Atlas, history: History, view: HeadsView, chosen: tuple[int, in
 
 def _filtered(roles_by_head: dict[HeadIndex, list[Role]], view: HeadsView) -> list[HeadIndex]:
     """Draw the filter; return the heads that pass it."""
-    measures = {role.what.measure for head_roles in roles_by_head.values() for role in head_roles}
+    measures = {role.kind.measure for head_roles in roles_by_head.values() for role in head_roles}
     options = [ANY, NAMED, *(role.measure for role in ROLES if role.measure in measures)] if measures else [ANY]
     only = view.only if view.only in options else ANY
     number = sum(bool(head_roles) for head_roles in roles_by_head.values())
@@ -58,7 +58,7 @@ def _filtered(roles_by_head: dict[HeadIndex, list[Role]], view: HeadsView) -> li
     def label(option: str) -> str:
         if option in (ANY, NAMED):
             return {ANY: f"All {len(roles_by_head)}", NAMED: f"Named {number}"}[option]
-        count = sum(any(role.what.measure == option for role in head_roles) for head_roles in roles_by_head.values())
+        count = sum(any(role.kind.measure == option for role in head_roles) for head_roles in roles_by_head.values())
         name = ROLE_BY_MEASURE[option].name
         return f"{name[0].upper()}{name[1:]} {count}"
 
@@ -76,7 +76,7 @@ def _filtered(roles_by_head: dict[HeadIndex, list[Role]], view: HeadsView) -> li
         return list(roles_by_head)
     if only == NAMED:
         return [key for key, head_roles in roles_by_head.items() if head_roles]
-    return [key for key, head_roles in roles_by_head.items() if any(role.what.measure == only for role in head_roles)]
+    return [key for key, head_roles in roles_by_head.items() if any(role.kind.measure == only for role in head_roles)]
 
 
 def _chosen_columns(atlas: Atlas, view: HeadsView) -> list[Measure]:

@@ -67,8 +67,8 @@ class Roles:
         best: dict[str, tuple[HeadIndex, Role]] = {}
         for head, head_roles in self.of.items():
             for role in head_roles:
-                if role.what.measure not in best or best[role.what.measure][1].value < role.value:
-                    best[role.what.measure] = head, role
+                if role.kind.measure not in best or best[role.kind.measure][1].value < role.value:
+                    best[role.kind.measure] = head, role
         return {role.measure: best[role.measure] for role in ROLES if role.measure in best}
 
 

@@ -80,7 +80,7 @@ def _not_padding(counts: Sequence[int]) -> Tensor:
 
 def _context(rows: Tensor, visible: Tensor, keys: Tensor, marks: Marks) -> Context:
     ids = keys.numpy()
-    special, punctuation = (torch.from_numpy(of[ids]).float() for of in (marks.special, marks.punctuation))
+    special, punctuation = (torch.from_numpy(mask[ids]).float() for mask in (marks.special, marks.punctuation))
     return Context(rows, visible, special, punctuation)
 
 
@@ -164,10 +164,10 @@ def _pronouns(
             continue
         for pronoun, guessed in zip(reading.pronouns, reading.guessed, strict=True):
             right, candidates = torch.zeros(width, dtype=torch.bool), torch.zeros(width, dtype=torch.bool)
-            asks = members[b, :, pronoun.word] if kind == "encoder" else members[b, 1:, pronoun.written]
+            queries = members[b, :, pronoun.word] if kind == "encoder" else members[b, 1:, pronoun.written]
             if kind == "decoder":
                 tokens = of_token[b]
-                before = tokens[: int(asks.argmax()) + 1]  # all that the first such row may see
+                before = tokens[: int(queries.argmax()) + 1]  # all that the first such row may see
                 candidates[before[before >= 0].unique()] = True
                 translated = [
                     target_word for source_word, target_word in reading.links if source_word == pronoun.antecedent
@@ -178,8 +178,8 @@ def _pronouns(
                 candidates[: max(reading.source_words) + 1] = True
                 candidates[pronoun.word] = False
                 right[pronoun.antecedent] = True
-            if right.any() and asks.any():
-                rows.append((b, (asks, right, candidates, torch.tensor(guessed).float())))
+            if right.any() and queries.any():
+                rows.append((b, (queries, right, candidates, torch.tensor(guessed).float())))
     if not rows:
         return None
     columns = (torch.stack(parts) for parts in zip(*(tensors for _, tensors in rows), strict=True))

@@ -64,9 +64,9 @@ def _shuffles(context: Context, indices: np.ndarray) -> Tensor:
     special tokens and padding stay.
     """
     n_keys = context.special.size(1)
-    there = context.visible.any(1).cpu()  # [B, K], no padding
-    shuffles = torch.arange(n_keys).repeat(len(there), 1)
-    for row, movable, index in zip(shuffles, there & ~context.special.bool().cpu(), indices, strict=True):
+    is_token = context.visible.any(1).cpu()  # [B, K], no padding
+    shuffles = torch.arange(n_keys).repeat(len(is_token), 1)
+    for row, movable, index in zip(shuffles, is_token & ~context.special.bool().cpu(), indices, strict=True):
         places, draw = movable.nonzero()[:, 0].numpy(), np.random.default_rng(int(index))
         moved = places
         while len(places) > 1 and (moved == places).any():

@@ -195,9 +195,9 @@ class _Work:
             values[:, head] = (loss - plain).cpu().numpy()
             sums.add(site.layer, values, batch.written, batch.indices, batch.lengths)
         for site, name, remains in exchanged(self.model, batch):
-            once = np.ones(len(remains), np.int64)
+            ones = np.ones(len(remains), np.int64)
             sums = self.sums[kind_of(site)][name]
-            sums.add(site.layer, remains.double().cpu().numpy(), once, batch.indices, batch.lengths)
+            sums.add(site.layer, remains.double().cpu().numpy(), ones, batch.indices, batch.lengths)
         self.progress(self.read)
         unit = np.ones(1, np.int64)
         for at, reading in enumerate(batch.readings):

@@ -95,59 +95,60 @@ ROLE_BY_MEASURE = {role.measure: role for role in ROLES}
 class Baseline(NamedTuple):
     """The score that a measure has to beat: that of chance, or of a rule that guesses antecedents."""
 
-    what: str
+    name: str
     value: float
 
     def __str__(self) -> str:
-        return f"{gettext(self.what)} {percent(self.value)}"
+        return f"{gettext(self.name)} {percent(self.value)}"
 
 
 class Role(NamedTuple):
     """A role that a head has, and the numbers that support it."""
 
-    what: RoleKind
+    kind: RoleKind
     value: float
-    against: Baseline
-    units: int
-    of: str = "words"  # the units of the corpus's alignment
+    baseline: Baseline
+    count: int  # of the words, letters, pronouns or sentences that were measured
+    units: str = "words"  # of the corpus's alignment
 
     @property
     def name(self) -> str:
-        return self.what.name
+        return self.kind.name
 
     def __str__(self) -> str:
-        does, counted = self.what.does, self.what.counted
-        if self.of == "letters":
-            does = _OF_LETTER if self.what.measure == "reading" else does
+        does, counted = self.kind.does, self.kind.counted
+        if self.units == "letters":
+            does = _OF_LETTER if self.kind.measure == "reading" else does
             counted = _OF_LETTERS if counted == _OF_WORDS else counted
         return gettext(
             counted,
             does=gettext(does),
             share=percent(self.value),
-            count=localized(f"{self.units:,}"),
-            baseline=self.against,
+            count=localized(f"{self.count:,}"),
+            baseline=self.baseline,
         )
 
 
 def roles(atlas: Atlas, kind: Kind, layer: int, head: int) -> list[Role]:
     """Return the roles of a head (layer and head from 0), the clearest first; most heads have none."""
     candidates = []
-    for what in ROLES:
-        spread, against = atlas.heads[kind].get(what.measure), compared(atlas, kind, what.measure)
-        if spread is None or against is None:
+    for role_kind in ROLES:
+        spread, baseline = atlas.heads[kind].get(role_kind.measure), compared(atlas, kind, role_kind.measure)
+        if spread is None or baseline is None:
             continue
         value, error = float(spread.mean[layer, head]), float(spread.error[layer, head])
-        if MEASURES[what.measure].smaller_is_better:  # an error rate
-            value, against = 1 - value, Baseline(against.what, 1 - against.value)
-        units, sentences = int(spread.units[layer, head]), int(spread.sentences[layer, head])
-        if min(units, sentences) >= MIN_OBSERVATIONS and value - error >= MIN_SHARE and _better(value - error, against):
-            candidates.append(Role(what, value, against, units, atlas.units))
-    measures = {role.what.measure: role.value for role in candidates}
+        if MEASURES[role_kind.measure].smaller_is_better:  # an error rate
+            value, baseline = 1 - value, Baseline(baseline.name, 1 - baseline.value)
+        count, sentences = int(spread.units[layer, head]), int(spread.sentences[layer, head])
+        least = value - error
+        if min(count, sentences) >= MIN_OBSERVATIONS and least >= MIN_SHARE and _beats(least, baseline):
+            candidates.append(Role(role_kind, value, baseline, count, atlas.units))
+    values = {role.kind.measure: role.value for role in candidates}
     # One finding, one role: in the decoder the first token is the only special one, and a head that finds the
     # antecedent among all tokens finds it among words, too.
-    once = [r for r in candidates if r.what.measure != "special" or r.value > measures.get("first", 0) + 0.05]
-    once = [r for r in once if r.what.measure != "among_words" or "antecedent" not in measures]
-    return sorted(once, key=lambda role: -role.value)
+    distinct = [r for r in candidates if r.kind.measure != "special" or r.value > values.get("first", 0) + 0.05]
+    distinct = [r for r in distinct if r.kind.measure != "among_words" or "antecedent" not in values]
+    return sorted(distinct, key=lambda role: -role.value)
 
 
 def compared(atlas: Atlas, kind: Kind, measure: str) -> Baseline | None:
@@ -160,8 +161,8 @@ def compared(atlas: Atlas, kind: Kind, measure: str) -> Baseline | None:
     return max(baselines, key=lambda baseline: baseline.value, default=None)
 
 
-def _better(least: float, against: Baseline) -> bool:
-    return least > against.value if against.what in RULES else least >= MIN_RATIO_TO_UNIFORM * against.value
+def _beats(least: float, baseline: Baseline) -> bool:
+    return least > baseline.value if baseline.name in RULES else least >= MIN_RATIO_TO_UNIFORM * baseline.value
 
 
 def named(template: str, units: str) -> str:

@@ -112,12 +112,12 @@ def prune_in_order(
     orders += [random.Random(seed).sample(heads, len(heads)) for seed in range(draws)]
     ends = {0: score(model), len(heads): score(prune_heads(model, heads))}  # the same in every order
     curves = []
-    for number, of in enumerate(orders):
+    for number, removed in enumerate(orders):
         scores = []
         for point, count in enumerate(gone):
             share = (number + point / len(gone)) / len(orders)
             progress(0.5 + share / 2, f"translating with {len(heads) - count} of {len(heads)} heads")
-            scores.append(ends[count] if count in ends else score(prune_heads(model, of[:count])))
+            scores.append(ends[count] if count in ends else score(prune_heads(model, removed[:count])))
         curves.append(tuple(scores))
     measured = sum(len(batch.src) for batch in batches)
     return Pruning(tuple(order), every, gone, curves[0], tuple(curves[1:]), measured, scored)

@@ -65,13 +65,13 @@ def removal_order(
     removed: list[Removed] = []
     pruned, passes = model, 0
     count = len(all_heads(model))
-    due = sum(range(count, 0, -every)) * len(batches)
+    all_passes = sum(range(count, 0, -every)) * len(batches)
     while all_heads(pruned):
 
         def passed() -> None:
             nonlocal passes
             passes += 1
-            progress(passes / due)
+            progress(passes / all_passes)
 
         worth = importance(pruned, batches, passed)
         least = sorted(worth, key=worth.__getitem__)[:every]

@@ -103,9 +103,21 @@ class _Runs:
     source: Sequence[int]
     corrupted: Sequence[int]
     target: Sequence[int]  # the tokens before the word in question
+    written: int  # the token that the true run prefers
+    instead: int
     pairs: Pairs
     direction: Direction
     tap: Tap | None = None  # intervenes in both runs
+
+    @cached_property
+    def true_difference(self) -> float:
+        """The logit of `written` less that of `instead` in the true run, with nothing exchanged."""
+        return self._difference_for(self.source)
+
+    @cached_property
+    def corrupted_difference(self) -> float:
+        """The same in the corrupted run."""
+        return self._difference_for(self.corrupted)
 
     @cached_property
     def donor_activations(self) -> dict[Point, Tensor]:
@@ -131,31 +143,37 @@ class _Runs:
         source = self.source if self.direction == "denoise" else self.corrupted
         return self._rows(source, 1), self._rows(self.target, 1)
 
-    @property
-    def is_paired(self) -> bool:
-        """Whether every token has a counterpart in the other sentence."""
-        return len(self.pairs) == len(self.source) == len(self.corrupted)
-
     def tokens(self, stack: str) -> Pairs:
         """Return the indices of a stack's tokens in the true and in the corrupted run."""
         return self.pairs if stack == "encoder" else [(i, i) for i in range(len(self.target))]
 
-    def difference(self, source: Sequence[int], written: int, instead: int) -> float:
-        """Return the difference of two logits at the last token for `source`, with nothing exchanged."""
-        last = patched(self.model, self._rows(source, 1), self._rows(self.target, 1), tap=self.tap)[0, -1]
-        return self._difference(last, written, instead)
+    def shares(self, rows: Sequence[Sequence[_Patch]]) -> list[float]:
+        """Return for each row the logit difference as a share of the way from the recipient's to the donor's.
 
-    def differences(self, rows: Sequence[Sequence[_Patch]], written: int, instead: int) -> list[float]:
-        """Return the difference of two logits for each row; the patches of a row are exchanged together."""
+        The patches of a row are exchanged together.
+        """
+        begin, end = self.corrupted_difference, self.true_difference
+        if self.direction == "noise":
+            begin, end = end, begin
+        size = rows_per_pass(self.model, max(len(self.source), len(self.corrupted)), len(self.target))
+        differences = [difference for batch in in_passes(rows, size) for difference in self._differences(batch)]
+        return [(difference - begin) / (end - begin) for difference in differences]
+
+    def _difference_for(self, source: Sequence[int]) -> float:
+        last = patched(self.model, self._rows(source, 1), self._rows(self.target, 1), tap=self.tap)[0, -1]
+        return self._difference(last)
+
+    def _differences(self, rows: Sequence[Sequence[_Patch]]) -> list[float]:
+        """Return the difference of the two logits for each row."""
         by_point: dict[Point, list[tuple[int, _Patch]]] = {}
         for row, patches in enumerate(rows):
             for patch in patches:
                 by_point.setdefault(patch.point, []).append((row, patch))
 
         def exchange(point: Point, x: Tensor) -> Tensor:
-            here = by_point.get(point, [])
-            x = x.clone() if here else x
-            for row, patch in here:
+            patches = by_point.get(point, [])
+            x = x.clone() if patches else x
+            for row, patch in patches:
                 to, origin = self._indices(point.stack, patch.token)
                 if point.part == PATTERN:
                     to_key, origin_key = self._indices("encoder" if point.kind == "cross" else point.stack, None)
@@ -174,7 +192,7 @@ class _Runs:
         source = self._rows(self.corrupted if self.direction == "denoise" else self.source, len(rows))
         target = self._rows(self.target, len(rows))
         states = patched(self.model, source, target, exchange, chain(self.tap, patterns))
-        return [self._difference(last, written, instead) for last in states[:, -1]]
+        return [self._difference(last) for last in states[:, -1]]
 
     def _indices(self, stack: str, token: int | None) -> tuple[Tensor, Tensor]:
         """Return the indices of a token, or of all tokens, in the recipient and in the donor."""
@@ -183,9 +201,9 @@ class _Runs:
         return (corrupted, true) if self.direction == "denoise" else (true, corrupted)
 
     @torch.no_grad()
-    def _difference(self, last: Tensor, written: int, instead: int) -> float:
-        """Return the difference of two logits, from the decoder's last state [M]."""
-        weight, bias = self.model.output.weight, self.model.output.bias
+    def _difference(self, last: Tensor) -> float:
+        """Return the difference of the two logits, from the decoder's last state [M]."""
+        weight, bias, written, instead = self.model.output.weight, self.model.output.bias, self.written, self.instead
         difference = last.double() @ (weight[written].double() - weight[instead].double())
         if bias is not None:
             difference = difference + bias[written].double() - bias[instead].double()
@@ -213,8 +231,7 @@ def patching(
     counterpart.
     """
     _require(parts, PARTS, "part to exchange")
-    share = _share(model, corruption, direction, tap)
-    runs = share.runs
+    runs = _runs(model, corruption, direction, tap)
     if "patterns" in parts:
         _require_partners(runs)
     tokens = {stack: [true for true, _ in runs.tokens(stack)] for stack in ("encoder", "decoder")}
@@ -256,17 +273,17 @@ def patching(
     head_tokens = {site: of_head_tokens(site) for site in by_site} if "head tokens" in parts else {}
     feed_forward = of_layers(FEED_FORWARD, layers) if "feed-forward" in parts else {}
     states = of_layers(STATE, {stack: n + 1 for stack, n in layers.items()}) if "states" in parts else {}
-    for (array, index, _), value in zip(cells, share([[patch] for _, _, patch in cells]), strict=True):
+    for (array, index, _), value in zip(cells, runs.shares([[patch] for _, _, patch in cells]), strict=True):
         array[index] = value
     embeddings = [_Patch(Point(STATE, "encoder", 0), None, token) for token in tokens["encoder"]]
-    everything, nothing = share([embeddings, []])
+    everything, nothing = runs.shares([embeddings, []])
     return Patching(
         step=len(runs.target) - 1,
-        written=share.written,
-        instead=share.instead,
+        written=runs.written,
+        instead=runs.instead,
         direction=direction,
-        true=share.true,
-        corrupted=share.corrupted,
+        true=runs.true_difference,
+        corrupted=runs.corrupted_difference,
         restored=restored,
         patterns=patterns,
         head_tokens=head_tokens,
@@ -290,11 +307,11 @@ def restored_by(
     The other arguments are those of `patching`.
     """
     _require([part], PARTS[:2], "part to exchange")
-    share = _share(model, corruption, direction, tap)
+    runs = _runs(model, corruption, direction, tap)
     if part == "patterns":
-        _require_partners(share.runs)
+        _require_partners(runs)
     point = PATTERN if part == "patterns" else HEADS
-    return share([[_Patch(Point(point, *site), head) for site, head in heads] for heads in sets])
+    return runs.shares([[_Patch(Point(point, *site), head) for site, head in heads] for heads in sets])
 
 
 def _require(values: Iterable[str], allowed: Sequence[str], what: str) -> None:
@@ -304,7 +321,7 @@ def _require(values: Iterable[str], allowed: Sequence[str], what: str) -> None:
 
 
 def _require_partners(runs: _Runs) -> None:
-    if not runs.is_paired:
+    if not len(runs.pairs) == len(runs.source) == len(runs.corrupted):
         raise ValueError(
             "A pattern is exchanged whole, and some token of one sentence has no partner in the other; "
             "give two sentences of the same length, or exchange another part."
@@ -329,29 +346,6 @@ def aligned(source: Sequence[int], corrupted: Sequence[int]) -> Pairs:
             "say which tokens belong together, or give two of the same length."
         )
     return [(i, i) for i in range(len(source))]
-
-
-class _Share:
-    """The logit difference as a share of the way from the recipient to the donor."""
-
-    def __init__(self, runs: _Runs, written: int, instead: int) -> None:
-        self.runs, self.written, self.instead = runs, written, instead
-        self.true = runs.difference(runs.source, written, instead)
-        self.corrupted = runs.difference(runs.corrupted, written, instead)
-        if abs(self.true - self.corrupted) < 1e-6:
-            raise ValueError("Both sentences lead to the same logits here; choose two that differ, or another word.")
-
-    def __call__(self, rows: Sequence[Sequence[_Patch]]) -> list[float]:
-        """Return the share for each row; the patches of a row are exchanged together."""
-        begin, end = self.corrupted, self.true
-        if self.runs.direction == "noise":
-            begin, end = end, begin
-        longest = max(len(self.runs.source), len(self.runs.corrupted))
-        shares = []
-        for batch in in_passes(rows, rows_per_pass(self.runs.model, longest, len(self.runs.target))):
-            differences = self.runs.differences(batch, self.written, self.instead)
-            shares += [(difference - begin) / (end - begin) for difference in differences]
-        return shares
 
 
 def _question(
@@ -386,8 +380,8 @@ def _question(
     )
 
 
-def _share(model: Transformer, corruption: Corruption, direction: Direction, tap: Tap | None) -> _Share:
-    """Check the arguments of `patching`, run both sentences, and return the function that computes shares."""
+def _runs(model: Transformer, corruption: Corruption, direction: Direction, tap: Tap | None) -> _Runs:
+    """Check the arguments of `patching`, and run both sentences."""
     require_intervened_heads(model, tap)
     _require([direction], ("denoise", "noise"), "direction")
     source, corrupted, target = corruption.source, corruption.corrupted, corruption.target
@@ -396,8 +390,10 @@ def _share(model: Transformer, corruption: Corruption, direction: Direction, tap
     for sentence, indices in ((source, [a for a, _ in pairs]), (corrupted, [b for _, b in pairs])):
         if len(set(indices)) < len(indices) or not set(indices) <= set(range(len(sentence))):
             raise ValueError(f"The pairs name tokens {indices} of a sentence with {len(sentence)}; name each once.")
-    runs = _Runs(model, list(source), list(corrupted), list(target[: step + 1]), list(pairs), direction, tap)
-    return _Share(runs, target[step + 1], instead)
+    runs = _Runs(model, source, corrupted, target[: step + 1], target[step + 1], instead, pairs, direction, tap)
+    if abs(runs.true_difference - runs.corrupted_difference) < 1e-6:
+        raise ValueError("Both sentences lead to the same logits here; choose two that differ, or another word.")
+    return runs
 
 
 def partners(source: Sequence[int], corrupted: Sequence[int]) -> list[tuple[int, int]]:

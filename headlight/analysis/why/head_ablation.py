@@ -182,9 +182,9 @@ def _log_probs(
         if point.part != HEADS:
             return x
         site = Site(*point[1:])
-        here = [(row, head) for row, (of, head) in enumerate(heads) if of == site]
-        x = x.clone() if here else x
-        for row, head in here:
+        exchanged = [(row, head) for row, (of_head, head) in enumerate(heads) if of_head == site]
+        x = x.clone() if exchanged else x
+        for row, head in exchanged:
             x[row, head] = outputs[site][head] if outputs else 0.0
         return x
 
