@@ -89,10 +89,10 @@ def walk(stream: Stream, site: Site, head: int, query: int) -> Walk:
     row = attention.remaining.index(head)
     _within("token", query, len(stream.ids(site.stack)))
     residual = stream.residuals(site.stack, site.layer)[site.kind][0]
-    before = _numbers(layer_blocks(stream, site.stack, site.layer)[site.kind].before)
+    before = as_float64(layer_blocks(stream, site.stack, site.layer)[site.kind].before)
     normed = norm_of(before, residual.norm) if residual.norm_first else None
     own = before if normed is None else normed
-    memory = _numbers(stream.encoder.last) if site.kind == "cross" else None
+    memory = as_float64(stream.encoder.last) if site.kind == "cross" else None
     read = own if memory is None else memory
 
     mask = stream.target_mask if site.stack == "decoder" and site.kind == "self" else stream.source_mask
@@ -111,7 +111,7 @@ def walk(stream: Stream, site: Site, head: int, query: int) -> Walk:
         pattern[row] = softmax(np.where(visible | (not masked), adjusted, -np.inf))
         joined = np.zeros((attention.n_heads, attention.d_head))  # a pruned head gives nothing
         joined[list(attention.remaining)] = np.einsum("hk,hkd->hd", pattern, v)
-        moved = np.einsum("hdm,hd->hm", _numbers(attention.outputs_by_head()), joined)
+        moved = np.einsum("hdm,hd->hm", as_float64(attention.outputs_by_head()), joined)
         added = moved.sum(0) + bias
         total = before[query] + added
         after = total if residual.norm_first else norm_of(total, residual.norm)
@@ -149,8 +149,9 @@ def agreement(walk: Walk, stream: Stream, row: np.ndarray) -> WalkError:
     """
     stack, layer, kind = walk.site
     own = stream.stack(stack).states[layer + 1][walk.query]
-    residual = rest_of_layer(stream, stack, layer, kind, torch.as_tensor(walk.own.after).to(own))
-    return WalkError(largest_difference(walk.own.weights, row), largest_difference(_numbers(residual), _numbers(own)))
+    walked = rest_of_layer(stream, stack, layer, kind, torch.as_tensor(walk.own.after).to(own))
+    error = largest_difference(as_float64(walked), as_float64(own))
+    return WalkError(largest_difference(walk.own.weights, row), error)
 
 
 def largest_difference(computed: np.ndarray, own: np.ndarray) -> float:
@@ -166,7 +167,7 @@ def _adjustment(attention: MultiHeadAttention, queries: int, keys: int, query: i
     """Return the divisor of a query's scores, and the bias for distance that is added to them, [H, K] or None."""
     scale, bias = attention.scale, attention.position_bias
     divisor = math.sqrt(attention.d_head) if scale is None else 1 / scale
-    return divisor, None if bias is None else _numbers(bias(queries, keys)[0, list(attention.remaining), query])
+    return divisor, None if bias is None else as_float64(bias(queries, keys)[0, list(attention.remaining), query])
 
 
 class EmbeddedStack(NamedTuple):
@@ -182,9 +183,9 @@ def embedded(stream: Stream, stack: str) -> EmbeddedStack:
     """Return the input of a stack's first layer, taken apart."""
     embedding, config = stream.module(stack).embedding, stream.model.config
     scaled = embedding.tokens(stream.ids(stack)) * embedding.scale
-    tokens, positions = _numbers(scaled), None
+    tokens, positions = as_float64(scaled), None
     if config.positions != "none":
-        positions = _numbers(embedding.positions(torch.zeros_like(scaled)[None], 0)[0])
+        positions = as_float64(embedding.positions(torch.zeros_like(scaled)[None], 0)[0])
     summed = tokens if positions is None else tokens + positions
     return EmbeddedStack(tokens, positions, summed if config.norms_embedding(stack) else None)
 
@@ -192,15 +193,15 @@ def embedded(stream: Stream, stack: str) -> EmbeddedStack:
 def linear(x: np.ndarray, layer: nn.Linear) -> np.ndarray:
     """Return W x + b over the last axis."""
     rows = layer.weight.split(CHUNK_NUMBERS // layer.in_features + 1)  # a vocabulary in double precision is large
-    product: np.ndarray = np.concatenate([x @ _numbers(row).T for row in rows], axis=-1) + _bias(layer)
+    product: np.ndarray = np.concatenate([x @ as_float64(row).T for row in rows], axis=-1) + _bias(layer)
     return product
 
 
 def norm_of(x: np.ndarray, norm: nn.Module) -> np.ndarray:
     """Return `standardised` times the norm's gain, plus its bias if it has one, over the last axis."""
     assert isinstance(norm, nn.LayerNorm | nn.RMSNorm)
-    normed: np.ndarray = standardised(x, norm) * _numbers(norm.weight)
-    return normed if isinstance(norm, nn.RMSNorm) else normed + _numbers(norm.bias)
+    normed: np.ndarray = standardised(x, norm) * as_float64(norm.weight)
+    return normed if isinstance(norm, nn.RMSNorm) else normed + as_float64(norm.bias)
 
 
 def standardised(x: np.ndarray, norm: nn.Module) -> np.ndarray:
@@ -227,10 +228,11 @@ def _heads(x: np.ndarray, attention: MultiHeadAttention) -> np.ndarray:
 
 
 def _bias(layer: nn.Linear) -> np.ndarray:
-    return np.zeros(layer.out_features) if layer.bias is None else _numbers(layer.bias)
+    return np.zeros(layer.out_features) if layer.bias is None else as_float64(layer.bias)
 
 
-def _numbers(x: Tensor) -> np.ndarray:
+def as_float64(x: Tensor) -> np.ndarray:
+    """Return a tensor as an array in double precision."""
     numbers: np.ndarray = x.detach().double().cpu().numpy()
     return numbers
 

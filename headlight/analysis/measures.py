@@ -310,6 +310,8 @@ def count_pronouns(context: Context) -> Tensor:
 CHUNK_BYTES = 1 << 20  # of the double-precision weights that are measured at once
 _CLARK = "Clark et al. 2019, What does BERT look at?"
 _VIG = "Vig and Belinkov 2019, Analyzing the structure of attention in a transformer language model"
+_OCH = "Och and Ney 2003, A systematic comparison of various statistical alignment models"
+_CHEN = "Chen et al. 2020, Accurate word alignment induction from neural machine translation"
 _UNITS = translatable("bits"), translatable("tokens"), translatable("share")  # marks them for translation
 # fmt: off
 _BUILT_IN_MEASURES = {entry.name: entry for entry in (
@@ -365,36 +367,28 @@ _BUILT_IN_MEASURES = {entry.name: entry for entry in (
         "alignment", "Misaligned", "share",
         "Share of aligned target {units} whose largest weight, in the row that writes the {unit}, misses every aligned "
         "source {unit} (1 minus the precision of Och and Ney 2003). 0 is a perfect alignment.",
-        "1 - |{v : (argmax_w Σ_(j in w) p_j, v) is aligned}| / |{v : v is aligned}|",
-        "Och and Ney 2003, A systematic comparison of various statistical alignment models",
-        partial(misaligned, rows="writes"), count_aligned_words, smaller_is_better=True,
-        chance=chance_of_misaligning,
+        "1 - |{v : (argmax_w Σ_(j in w) p_j, v) is aligned}| / |{v : v is aligned}|", _OCH,
+        partial(misaligned, rows="writes"), count_aligned_words, smaller_is_better=True, chance=chance_of_misaligning,
     ),
     Measure(
         "reading", "Misaligned late", "share",
         "The same error in the next row, which reads the {unit}: decoders often align best there (Chen et al. 2020).",
-        "as Misaligned, one row later",
-        "Chen et al. 2020, Accurate word alignment induction from neural machine translation",
-        partial(misaligned, rows="reads"), count_aligned_words, smaller_is_better=True,
-        chance=chance_of_misaligning,
+        "as Misaligned, one row later", _CHEN,
+        partial(misaligned, rows="reads"), count_aligned_words, smaller_is_better=True, chance=chance_of_misaligning,
     ),
     Measure(
         "alignment_error", "AER", "share",
         "Alignment error rate (Och and Ney 2003) of the links from each target {unit} to the source {unit} with the "
         "largest weight in the row that writes it, special tokens left out: the share of these links and of the known "
         "ones that do not agree. 0 is a perfect alignment.",
-        "1 - 2 |A ∩ S| / (|A| + |S|), A the links (argmax_w Σ_(j in w) p_j, v), S the known ones",
-        "Och and Ney 2003, A systematic comparison of various statistical alignment models",
-        partial(alignment_error, rows="writes"), count_links, smaller_is_better=True,
-        chance=chance_of_alignment_error,
+        "1 - 2 |A ∩ S| / (|A| + |S|), A the links (argmax_w Σ_(j in w) p_j, v), S the known ones", _OCH,
+        partial(alignment_error, rows="writes"), count_links, smaller_is_better=True, chance=chance_of_alignment_error,
     ),
     Measure(
         "reading_error", "AER late", "share",
         "The alignment error rate in the next row, which reads the {unit}.",
-        "as AER, one row later",
-        "Chen et al. 2020, Accurate word alignment induction from neural machine translation",
-        partial(alignment_error, rows="reads"), count_links, smaller_is_better=True,
-        chance=chance_of_alignment_error,
+        "as AER, one row later", _CHEN,
+        partial(alignment_error, rows="reads"), count_links, smaller_is_better=True, chance=chance_of_alignment_error,
     ),
     Measure(
         "antecedent", "Antecedent", "share",

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from headlight.analysis.anatomy import standardised
+from headlight.analysis.anatomy import as_float64, standardised
 from headlight.analysis.stream import FEED_FORWARD, Stream, layer_blocks
 
 NORM_EPS = 1e-5  # of torch.nn.BatchNorm1d
@@ -47,8 +47,7 @@ def _read(passed: Stream, stack: str, layer: int | None, block: str) -> np.ndarr
     else:
         residual, block_states = passed.residuals(stack, layer)[block][0], layer_blocks(passed, stack, layer)[block]
         states = block_states.before if residual.norm_first else block_states.before + block_states.output
-    numbers: np.ndarray = states.double().cpu().numpy()
-    return numbers
+    return as_float64(states)
 
 
 @torch.no_grad()

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from headlight.analysis.anatomy import embedded, largest_difference, linear, norm_of, softmax, standardised
+from headlight.analysis.anatomy import as_float64, embedded, largest_difference, linear, norm_of, softmax, standardised
 from headlight.analysis.stream import FEED_FORWARD, BlockStates, Stream, layer_blocks
 
 
@@ -46,7 +46,7 @@ def feed_forward(stream: Stream, stack: str, layer: int, token: int) -> TracedVe
     """
     block, norm, first = _block(stream, stack, layer, FEED_FORWARD)
     module = stream.layer(stack, layer).feed_forward
-    vectors = {"x": _row(block.before, token)}
+    vectors = {"x": as_float64(block.before[token])}
     if first:
         vectors["norm"] = norm_of(vectors["x"], norm)
     read = vectors["norm" if first else "x"]
@@ -84,7 +84,7 @@ def final_norm(stream: Stream, stack: str, token: int) -> TracedVectors:
 
 def output(stream: Stream, token: int) -> TracedVectors:
     """Return the decoder's last "state" [M], the "logits" [V], and their softmax, the "probability" [V]."""
-    state = _row(stream.decoder.last, token)
+    state = as_float64(stream.decoder.last[token])
     logits = linear(state, stream.model.output)
     with torch.no_grad():
         own = stream.model.output(stream.decoder.last[token]).softmax(-1)
@@ -97,15 +97,10 @@ def _block(stream: Stream, stack: str, layer: int, name: str) -> tuple[BlockStat
 
 
 def _normed(x: torch.Tensor, norm: nn.Module, own: torch.Tensor) -> TracedVectors:
-    numbers = x.double().cpu().numpy()
+    numbers = as_float64(x)
     vectors = {"x": numbers, "standard": standardised(numbers, norm), "after": norm_of(numbers, norm)}
     return _with_difference(vectors, own)
 
 
-def _row(x: torch.Tensor, token: int) -> np.ndarray:
-    row: np.ndarray = x[token].double().cpu().numpy()
-    return row
-
-
 def _with_difference(vectors: dict[str, np.ndarray], own: torch.Tensor) -> TracedVectors:
-    return TracedVectors(vectors, largest_difference(list(vectors.values())[-1], own.double().cpu().numpy()))
+    return TracedVectors(vectors, largest_difference(list(vectors.values())[-1], as_float64(own)))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from headlight.analysis.anatomy import linear, norm_of
+from headlight.analysis.anatomy import as_float64, linear, norm_of
 from headlight.analysis.sites import attention_at, require_unpruned
 from transformer.layers import DecoderLayer, EncoderLayer, Residual
 from transformer.model import Transformer
@@ -53,7 +53,7 @@ def word_vectors(model: Transformer, site: Site, head: int, words: Sequence[Sequ
     path = layer.residuals[0]
     assert isinstance(path, Residual)
     ids = torch.tensor([id for word in words for id in word], device=model.output.weight.device)
-    tokens: np.ndarray = (stack.embedding.tokens(ids) * stack.embedding.scale).double().cpu().numpy()
+    tokens = as_float64(stack.embedding.tokens(ids) * stack.embedding.scale)
     if model.config.norms_embedding(site.stack):
         tokens = norm_of(tokens, stack.embedding.norm)
     if path.norm_first:

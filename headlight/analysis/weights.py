@@ -106,7 +106,7 @@ def together(measured: Mapping[str, Numbers], names: Iterable[str]) -> Numbers:
     return sum((measured[name] for name in names), Numbers())
 
 
-def histogram(parts: Iterable[np.ndarray], numbers: Numbers, bins: int = HISTOGRAM_BINS) -> Histogram:
+def histogram(parts: Iterable[np.ndarray], numbers: Numbers) -> Histogram:
     """Return the histogram of arrays with the statistics `numbers`; it is centred on zero if there are both signs."""
     if not numbers.count:
         raise ValueError("There is no finite number to draw a histogram of.")
@@ -117,8 +117,8 @@ def histogram(parts: Iterable[np.ndarray], numbers: Numbers, bins: int = HISTOGR
         low = -high
     if low >= high:  # all are the same
         low, high = numbers.mean - (abs(numbers.mean) or 1) / 2, numbers.mean + (abs(numbers.mean) or 1) / 2
-    edges = np.linspace(low, high, bins + 1)
-    counts, below, above = np.zeros(bins, np.int64), 0, 0
+    edges = np.linspace(low, high, HISTOGRAM_BINS + 1)
+    counts, below, above = np.zeros(HISTOGRAM_BINS, np.int64), 0, 0
     for part in parts:
         finite = part[np.isfinite(part)].astype(np.float64)
         below += int((finite < low).sum())
