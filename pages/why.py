@@ -12,7 +12,7 @@ from ui.state import models
 from ui.why import contrast, heads_off, layers, origins, swap
 from ui.why.cause import cause_of
 from ui.why.downloads import Picture, export
-from ui.why.passes import changed_trace
+from ui.why.passes import WrittenToken, changed_trace
 from ui.why.view import WhyView
 from ui.widgets.errors import plain_errors
 from ui.widgets.frame import page
@@ -23,9 +23,8 @@ from ui.widgets.similar_tokens import similar_tokens
 with page(WhyView, "Why", "Why did it write this word?") as opened:
     opened = replace(opened, view=opened.view.of_model(opened.model.model.config))
     view, model, name = opened.view, opened.model, opened.name
-    theme = st.context.theme.type or "light"
     text, below, translation_container = two_sides(model, view)
-    trace = models.trace(name, text, view.target)
+    complete = trace = models.trace(name, text, view.target)
     translation(translation_container, model, view, trace, trace.translation)
     with below:
         out_of_domain_note(name, model, text)
@@ -33,33 +32,33 @@ with page(WhyView, "Why", "Why did it write this word?") as opened:
     with plain_errors():
         cause = cause_of(name, model, view, trace)
     step = origins.chosen_step(view, trace, (cause and cause.first) or 0)
-    complete = trace
     with plain_errors():
         trace = changed_trace(name, complete, view.taps)
-    about["Token"] = f"{trace.writes.labels[step]}, number {step + 1}"
+    token = WrittenToken(name, model, view, trace, step)
+    about["Token"] = f"{token.label}, number {step + 1}"
     with plain_errors():
-        origins.step_scrubber(opened, trace, step)
-    heads_off.draw(opened, complete, trace, step)
+        origins.step_scrubber(token)
+    heads_off.draw(token, complete)
     left, right = st.columns(2, gap="large")
     with left, plain_errors():
-        pictures += origins.draw_origins(opened, trace, step, theme)
+        pictures += origins.draw_origins(token)
     instead = None
     with right, plain_errors():
-        instead = contrast.choose(name, model, view, trace, cause, step)
-        about["Rather than"] = model.checkpoint.target_tokenizer.labels([instead])[0]
-        pictures += contrast.draw_contrast(opened, trace, step, instead, theme)
+        instead = contrast.choose(token, cause)
+        about["Rather than"] = token.label_of(instead)
+        pictures += contrast.draw_contrast(token, instead)
     st.divider()
     with plain_errors():
         if instead is not None:
             if cause is not None:
                 about["The other sentence"] = cause.text
-            pictures += swap.draw_swap(opened, trace, cause, step, instead, theme)
+            pictures += swap.draw_swap(token, cause, instead)
     st.divider()
     with plain_errors():
-        pictures += layers.draw_layers(opened, trace, step, theme)
+        pictures += layers.draw_layers(token)
     with plain_errors():
         similar_tokens(name, trace, "decoder", None, (step, None), view.taps)
     if view.changes:
         about["Heads changed"] = describe_changes(view.changes)
     if pictures:
-        export(opened.actions, name, model, trace, about, pictures)
+        export(opened.actions, token, about, pictures)

@@ -39,7 +39,7 @@ def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
     if heads == 1:
         st.caption("This attention has one head: there is nothing to compare.")
         return
-    measured = heads_alone(name, trace, chosen.site)
+    measured = heads_alone(name, tuple(trace.source.ids), tuple(trace.target.ids), chosen.site)
     st.caption(_words(measured, chosen.head))
     st.html(alone_html(measured, chosen.head))
 

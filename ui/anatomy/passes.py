@@ -14,7 +14,7 @@ from headlight.analysis.stream import Lens, Stream, lens, stream
 from transformer import Trace
 from transformer.taps import Site
 from ui.state.cache import cached
-from ui.state.models import translator, version
+from ui.state.models import translator, versioned
 
 Ids = tuple[int, ...]
 
@@ -24,51 +24,37 @@ STEPS = 50
 
 def stream_of(name: str, trace: Trace) -> Stream:
     """Return the residual stream of a trace's own source and target."""
-    return _stream(name, version(name), tuple(trace.source.ids), tuple(trace.target.ids))
+    return _stream(name, tuple(trace.source.ids), tuple(trace.target.ids))
 
 
 def lens_of(name: str, trace: Trace) -> Lens:
     """Return what each layer of the decoder predicts in that pass."""
-    return _lens(name, version(name), tuple(trace.source.ids), tuple(trace.target.ids))
+    return _lens(name, tuple(trace.source.ids), tuple(trace.target.ids))
 
 
 def whole_head(name: str, traces: tuple[Trace, ...], site: Site, head: int, mask: Mask | None) -> tuple[Matrices, ...]:
     """Return one head over the sentences of a padded batch, with another mask in place of the model's own."""
     sources = tuple(tuple(trace.source.ids) for trace in traces)
     reads = tuple(tuple(trace.reads.ids) for trace in traces)
-    return _whole_head(name, version(name), sources, reads, site, head, mask)
+    return _whole_head(name, sources, reads, site, head, mask)
 
 
-def heads_alone(name: str, trace: Trace, site: Site) -> SeveralHeads:
-    """Return the log-probability of the translation with only one head of an attention left."""
-    return _heads_alone(name, version(name), tuple(trace.source.ids), tuple(trace.target.ids), site)
-
-
+@cached(40, "Mapping the words", key=versioned)
 def words_at_head(name: str, site: Site, head: int, words: tuple[Ids, ...]) -> WordVectors:
     """Return typed words, as the ids of their tokens, at one head of a self-attention."""
-    return _words_at_head(name, version(name), site, head, words)
-
-
-@cached(40, "Mapping the words")
-def _words_at_head(name: str, version: tuple[int, ...], site: Site, head: int, words: tuple[Ids, ...]) -> WordVectors:
     return word_vectors(translator(name).model, site, head, words)
 
 
-@cached(40, "Computing the head's matrices")
+@cached(40, "Computing the head's matrices", key=versioned)
 def _whole_head(
-    name: str,
-    version: tuple[int, ...],
-    sources: tuple[Ids, ...],
-    reads: tuple[Ids, ...],
-    site: Site,
-    head: int,
-    mask: Mask | None,
+    name: str, sources: tuple[Ids, ...], reads: tuple[Ids, ...], site: Site, head: int, mask: Mask | None
 ) -> tuple[Matrices, ...]:
     return tuple(masks.whole_head(translator(name).model, sources, reads, site, head, mask))
 
 
-@cached(40, "Leaving one head at a time")
-def _heads_alone(name: str, version: tuple[int, ...], source: Ids, target: Ids, site: Site) -> SeveralHeads:
+@cached(40, "Leaving one head at a time", key=versioned)
+def heads_alone(name: str, source: Ids, target: Ids, site: Site) -> SeveralHeads:
+    """Return the log-probability of the translation with only one head of an attention left."""
     return several_heads(translator(name).model, source, target, site)
 
 
@@ -90,14 +76,14 @@ def gradients_by_distance() -> tuple[dict[float, np.ndarray], np.ndarray]:
     return recurrence.by_distance(GAINS, STEPS)
 
 
-@cached(20, "Following the residual stream")
-def _stream(name: str, version: tuple[int, ...], source: tuple[int, ...], target: tuple[int, ...]) -> Stream:
+@cached(20, "Following the residual stream", key=versioned)
+def _stream(name: str, source: Ids, target: Ids) -> Stream:
     return stream(translator(name).model, source, target)
 
 
-@cached(20, "Reading every layer")
-def _lens(name: str, version: tuple[int, ...], source: tuple[int, ...], target: tuple[int, ...]) -> Lens:
-    predictions = lens(_stream(name, version, source, target))
+@cached(20, "Reading every layer", key=versioned)
+def _lens(name: str, source: Ids, target: Ids) -> Lens:
+    predictions = lens(_stream(name, source, target))
     for array in predictions:
         array.setflags(write=False)
     return predictions

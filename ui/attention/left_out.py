@@ -57,7 +57,7 @@ def left_out(name: str, model: Translator, text: str, view: AttentionView, trace
 
 def _sizes(whole: str, name: str, own: Trace) -> None:
     source, target = tuple(own.source.ids), tuple(own.target.ids)
-    both = [_measured(each, models.version(each), source, target) for each in (whole, name)]
+    both = [_measured(each, source, target) for each in (whole, name)]
     theme = st.context.theme.type or "light"
     for stack, column in zip(STACKS, st.columns(2, gap="large"), strict=True):
         with column:
@@ -98,7 +98,7 @@ def _size_title(size: StreamSize) -> str:
     return block if size.layer is None else f"{size.layer + 1} {block}"
 
 
-@cached(20, translatable("Measuring the residual stream"))
-def _measured(name: str, version: tuple[int, ...], source: tuple[int, ...], target: tuple[int, ...]) -> Sizes:
+@cached(20, translatable("Measuring the residual stream"), key=models.versioned)
+def _measured(name: str, source: tuple[int, ...], target: tuple[int, ...]) -> Sizes:
     passed = stream(models.translator(name).model, source, target)
     return {stack: stream_sizes(passed, stack) for stack in STACKS}

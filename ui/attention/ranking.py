@@ -26,7 +26,7 @@ FULL_BAR_NATS = 1.0  # where no head costs more: a bar's length is an amount, no
 
 def ranking(traces: ShownTrace) -> None:
     """Draw the cost of each head, on request; from then on it follows the heads that are changed."""
-    question = traces.name, models.version(traces.name), tuple(traces.plain.source.ids), tuple(traces.plain.target.ids)
+    question = traces.name, tuple(traces.plain.source.ids), tuple(traces.plain.target.ids)
     if st.button(
         gettext("How important is each head?"),
         icon=":material/sort:",
@@ -69,17 +69,12 @@ def baseline(traces: ShownTrace) -> str:
     return gettext("with {changes}", changes=describe_changes(traces.changes))
 
 
-@cached(40, translatable("Switching off one head at a time"))
+@cached(40, translatable("Switching off one head at a time"), key=models.versioned)
 def _effects(
-    model: str,
-    version: tuple[int, ...],
-    source: tuple[int, ...],
-    target: tuple[int, ...],
-    interventions: tuple[Intervention, ...],
+    name: str, source: tuple[int, ...], target: tuple[int, ...], interventions: tuple[Intervention, ...]
 ) -> list[HeadEffect]:
-    opened = models.translator(model)
-    taps = (*models.own_taps(opened), *interventions)
-    return head_importance(opened.model, source, target, taps)
+    model = models.translator(name)
+    return head_importance(model.model, source, target, (*models.own_taps(model), *interventions))
 
 
 def name(effect: HeadEffect) -> str:

@@ -14,7 +14,7 @@ from ui.attention.heads import every_head, heads
 from ui.attention.picture import ShownTrace, shown_trace
 from ui.attention.view import AttentionView
 from ui.state.cache import cached
-from ui.state.models import translator, version
+from ui.state.models import translator, versioned
 from ui.state.queue import wait_placeholder
 from ui.widgets.sentence import token_strip
 from ui.widgets.text import literal
@@ -24,11 +24,11 @@ def prepare_example(name: str) -> None:
     """Trace the model's first example, unless that was done since it was opened."""
     if examples(translator(name).card):
         with suppress(ValueError):  # a card may name what the model cannot read; whoever opens it gets the error
-            _example(name, version(name), current())
+            _example(name, current())
 
 
-@cached(8, seconds=3600)
-def _example(name: str, version: tuple[int, ...], language: str) -> ShownTrace:
+@cached(8, seconds=3600, key=versioned)
+def _example(name: str, language: str) -> ShownTrace:
     picture = shown_trace(name, examples(translator(name).card)[0].text, AttentionView())
     every_head(picture, words=False, hide=False, scale="fixed")  # packed once for all who will wait
     return picture
@@ -60,7 +60,7 @@ def _drawing(
     It is None where no example has been traced yet, where the view needs more than the trace, which would wait in the
     queue too, and where the page still shows the previous sentence.
     """
-    key = name, version(name), current()
+    key = name, current()
     if "overview" in st.session_state or view.show in ("value", "difference") or not _example.is_cached(*key):
         return None
     picture = _example(*key)

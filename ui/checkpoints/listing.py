@@ -188,12 +188,7 @@ def open_listed(name: str) -> Translator:
         raise ValueError(without_folder(str(error), models.model_folder(name))) from None
 
 
+@cached(50, "Checking the weights", seconds=3600, turn=False, key=models.versioned)
 def warnings(name: str) -> tuple[str, ...]:
     """Return what is wrong with a model that opens, if anything. Raises ValueError as `open_listed` does."""
-    open_listed(name)
-    return _warnings(name, models.version(name))
-
-
-@cached(50, "Checking the weights", seconds=3600, turn=False)
-def _warnings(name: str, version: tuple[int, ...]) -> tuple[str, ...]:
-    return check_health(models.translator(name).checkpoint)
+    return check_health(open_listed(name).checkpoint)

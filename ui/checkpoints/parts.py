@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -19,7 +18,7 @@ from transformer.checkpoint.native import WEIGHTS
 from ui.checkpoints.listing import POSITIONS_SUFFIX, ListedModel
 from ui.checkpoints.view import CheckpointsView
 from ui.state.cache import cached
-from ui.state.models import version
+from ui.state.models import model_folder, versioned
 from ui.state.view import bound, set_view, update, widget_key, write_address
 from ui.viewer.component import component, plot
 from ui.widgets.disclosure import draw_when_open
@@ -35,7 +34,7 @@ def draw_parts(entry: ListedModel) -> None:
     view: CheckpointsView = st.session_state["view"]
     st.markdown("**Where the parameters are**")
     with plain_errors():
-        tensor_shapes = _shapes(str(entry.folder), version(entry.name))
+        tensor_shapes = _shapes(entry.name)
         all_blocks = blocks(sizes(tensor_shapes))
         chosen = chosen_names(view.weight, all_blocks, tensor_shapes)
 
@@ -132,7 +131,7 @@ def _layers(group: BlockGroup) -> int:
 
 
 def _table(entry: ListedModel, tensor_shapes: Mapping[str, Shape]) -> None:
-    measured = _measured(str(entry.folder), version(entry.name))
+    measured = _measured(entry.name)
     counted = sizes(tensor_shapes)
     total = sum(counted.values())
     rows = []
@@ -189,13 +188,13 @@ def _numbers(
         label_visibility="collapsed",
     )
     names = [name] if name is not None else list(block.names)
-    numbers = together(_measured(str(entry.folder), version(entry.name)), names)
+    numbers = together(_measured(entry.name), names)
     if numbers.broken:
         st.warning(f"{numbers.broken:,} of its values are NaN or infinite.", icon=":material/warning:")
     if not numbers.count:
         st.caption("It has no finite value.")
         return
-    bars = _histogram(str(entry.folder), version(entry.name), tuple(names), numbers)
+    bars = _histogram(entry.name, tuple(names), numbers)
     plot(weight_histogram(*bars, theme=st.context.theme.type or "light"), key="weight-histogram")
     _facts(numbers)
     out = bars.below + bars.above
@@ -221,16 +220,16 @@ def _facts(numbers: Numbers) -> None:
 # ---- what is read from the file, once for all sessions -------------------------------------------------------------
 
 
-@cached(50, seconds=3600, turn=False)
-def _shapes(folder: str, version: tuple[int, ...]) -> dict[str, Shape]:
-    return shapes(Path(folder) / WEIGHTS)
+@cached(50, seconds=3600, turn=False, key=versioned)
+def _shapes(name: str) -> dict[str, Shape]:
+    return shapes(model_folder(name) / WEIGHTS)
 
 
-@cached(50, "Reading the weights", seconds=3600, turn=False)
-def _measured(folder: str, version: tuple[int, ...]) -> dict[str, Numbers]:
-    return measure_file(Path(folder) / WEIGHTS)
+@cached(50, "Reading the weights", seconds=3600, turn=False, key=versioned)
+def _measured(name: str) -> dict[str, Numbers]:
+    return measure_file(model_folder(name) / WEIGHTS)
 
 
-@cached(200, "Reading the weight", seconds=3600, turn=False)
-def _histogram(folder: str, version: tuple[int, ...], names: tuple[str, ...], numbers: Numbers) -> Histogram:
-    return histogram(pieces(Path(folder) / WEIGHTS, names), numbers)
+@cached(200, "Reading the weight", seconds=3600, turn=False, key=versioned)
+def _histogram(name: str, tensors: tuple[str, ...], numbers: Numbers) -> Histogram:
+    return histogram(pieces(model_folder(name) / WEIGHTS, tensors), numbers)

@@ -49,7 +49,7 @@ def player(name: str, text: str, model: Translator, search: Search) -> None:
     settle(layer=layer + 1, head=head + 1)
     all_patterns_fit = all_fit(search.encoder, search.decoder, search.cross)
     only = None if all_patterns_fit else (layer, head)
-    payload = _payload(name, models.version(name), text, search.decoding, start, only, current())
+    payload = _payload(name, text, search.decoding, start, only, current())
     search_without_weights = search.without_weights
     _PLAYER(
         data=payload,
@@ -59,15 +59,9 @@ def player(name: str, text: str, model: Translator, search: Search) -> None:
     )
 
 
-@cached(12)
+@cached(12, key=models.versioned)
 def _payload(
-    name: str,
-    version: tuple[int, ...],
-    text: str,
-    decoding: Decoding,
-    start: Start,
-    only: tuple[int, int] | None,
-    language: str,
+    name: str, text: str, decoding: Decoding, start: Start, only: tuple[int, int] | None, language: str
 ) -> bytes:
     return player_payload(models.translator(name), search(name, text, decoding), start, only)
 

@@ -41,7 +41,7 @@ def reference(name: str, text: str, model: Translator, search: Search, view: Dec
         st.caption(f":material/visibility_off: {text}")
         return
     with plain_errors():
-        read, similarity = _read(name, models.version(name), text, view.reference, output(model, search))
+        read, similarity = _read(name, text, view.reference, output(model, search))
         _strip(model, read)
         _numbers(model, search, read, similarity)
         how_bleu_counts(output(model, search), view.reference)
@@ -53,10 +53,8 @@ def output(model: Translator, search: Search) -> str:
     return model.checkpoint.target_tokenizer.decode(search.tree.ids(search.tree.winner))
 
 
-@cached(100, translatable("Reading the reference"))
-def _read(
-    name: str, version: tuple[int, ...], text: str, reference: str, output: str
-) -> tuple[list[TokenRead], Similarity]:
+@cached(100, translatable("Reading the reference"), key=models.versioned)
+def _read(name: str, text: str, reference: str, output: str) -> tuple[list[TokenRead], Similarity]:
     model = models.translator(name)
     ids = model.encode_target(reference)[1:]
     return read_reference(model.prepared, model.encode(text), ids), similarity(output, reference)

@@ -144,16 +144,6 @@ class TracedHypothesis:
         return replace(self, decoder=_NO_PATTERNS, cross=_NO_PATTERNS)
 
 
-def search(name: str, text: str, decoding: Decoding) -> Search:
-    """Decode a sentence; sessions that ask for the same share the result. Raises ValueError for no sentence."""
-    return _search(name, models.version(name), text, decoding)
-
-
-def line(name: str, text: str, decoding: Decoding, branch: Branch) -> TracedHypothesis:
-    """Return the best hypothesis of a decode that is changed as `branch` says."""
-    return _line(name, models.version(name), text, decoding, branch)
-
-
 def bound_of(model: Translator, source: Sequence[int]) -> int:
     """Return the maximum number of tokens of a sentence's translation."""
     return int(max_lengths(model.source_batch([list(source)]), None, model.model.config))
@@ -165,25 +155,27 @@ def fitting(model: Translator, source: Sequence[int], branches: Sequence[Branch]
     return [branch for branch in branches if branch.fits(model.model.config, len(source), bound)]
 
 
-@cached(20, translatable("Decoding"))
-def _search(name: str, version: tuple[int, ...], text: str, decoding: Decoding) -> Search:
+@cached(20, translatable("Decoding"), key=models.versioned)
+def search(name: str, text: str, decoding: Decoding) -> Search:
+    """Decode a sentence; sessions that ask for the same share the result. Raises ValueError for no sentence."""
     model = models.translator(name)
     source = model.encode(text)
     if decoding.strategy.draws:
-        steps = iter(_resampler(name, version, text).sample(**decoding.values))
+        steps = iter(_resampler(name, text).sample(**decoding.values))
     else:
         steps = decoding.steps(model.prepared, model.source_batch([source]), record=True)
     return searched(model, source, decoding, steps)
 
 
-@cached(20)
-def _resampler(name: str, version: tuple[int, ...], text: str) -> Resampler:
+@cached(20, key=models.versioned)
+def _resampler(name: str, text: str) -> Resampler:
     model = models.translator(name)
     return Resampler(model.prepared, model.source_batch([model.encode(text)]))
 
 
-@cached(60, translatable("Continuing from there"))
-def _line(name: str, version: tuple[int, ...], text: str, decoding: Decoding, branch: Branch) -> TracedHypothesis:
+@cached(60, translatable("Continuing from there"), key=models.versioned)
+def line(name: str, text: str, decoding: Decoding, branch: Branch) -> TracedHypothesis:
+    """Return the best hypothesis of a decode that is changed as `branch` says."""
     model = models.translator(name)
     source = model.encode(text)
     tap_at = branch.tap_at(model.model.config, len(source))

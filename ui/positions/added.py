@@ -41,7 +41,7 @@ def draw_added(name: str, model: Translator) -> None:
 
 def _draw(name: str, model: Translator, text: str) -> None:
     ids = model.encode(text)
-    parts = _embedded(name, models.version(name), tuple(ids))
+    parts = _embedded(name, tuple(ids))
     tokens = describe_tokens(model.checkpoint.source_tokenizer, ids)
     token_notes(tokens)
     labels = number_duplicates(tokens.labels)
@@ -89,8 +89,8 @@ def _caption(parts: Embedded, config: ModelConfig) -> str:
     return caption
 
 
-@cached(20)
-def _embedded(name: str, version: tuple[int, ...], ids: tuple[int, ...]) -> Embedded:
+@cached(20, key=models.versioned)
+def _embedded(name: str, ids: tuple[int, ...]) -> Embedded:
     parts = embedded(models.translator(name).model, ids)
     for part in parts:
         part.setflags(write=False)

@@ -96,7 +96,7 @@ def learned(name: str, model: Translator, width: int) -> Learned:
     other_models = [other for other in models.model_names() if other != name and _has_learned(other)]
     has_own = own_scheme(model.model.config) in ("learned", "stored")
     owner = name if has_own else other_models[0] if other_models else None
-    return _learned(owner, models.version(owner) if owner else (), width)
+    return _learned(owner) if owner else _untrained(width)
 
 
 def _has_learned(name: str) -> bool:
@@ -108,17 +108,20 @@ def _has_learned(name: str) -> bool:
 
 
 @cached(8, seconds=3600, turn=False)
-def _learned(owner: str | None, version: tuple[int, ...], width: int) -> Learned:
-    if owner is None:
-        untrained, second_table = (
-            np.random.default_rng(seed).normal(0, _INITIAL_DEVIATION, (_UNTRAINED_POSITIONS, width)) for seed in (0, 1)
-        )
-        return Learned(read_only(untrained), None, read_only(second_table))
-    model = models.translator(owner).model
+def _untrained(width: int) -> Learned:
+    table, second_table = (
+        np.random.default_rng(seed).normal(0, _INITIAL_DEVIATION, (_UNTRAINED_POSITIONS, width)) for seed in (0, 1)
+    )
+    return Learned(read_only(table), None, read_only(second_table))
+
+
+@cached(8, seconds=3600, turn=False, key=models.versioned)
+def _learned(name: str) -> Learned:
+    model = models.translator(name).model
     encoder = read_only(learned_table(model))
     if own_scheme(model.config) == "stored":
-        return Learned(encoder, owner, stored=True)
-    return Learned(encoder, owner, read_only(learned_table(model, "decoder")))
+        return Learned(encoder, name, stored=True)
+    return Learned(encoder, name, read_only(learned_table(model, "decoder")))
 
 
 def learned_table(model: Transformer, stack: str = "encoder") -> np.ndarray:

@@ -125,12 +125,12 @@ def draw_order(name: str, model: Translator) -> None:
         with column:
             sentence_box(label, text, field)
     with plain_errors():
-        _draw(_compare(name, models.version(name), *texts), model)
+        _draw(_compare(name, *texts), model)
     write_address()
 
 
-@cached(20, "Reading both sentences")
-def _compare(name: str, version: tuple[int, ...], sentence: str, reordered: str) -> Orders:
+@cached(20, "Reading both sentences", key=models.versioned)
+def _compare(name: str, sentence: str, reordered: str) -> Orders:
     orders = compare(models.translator(name), sentence, reordered)
     for states in (*orders.without_positions, *orders.with_positions):
         states.setflags(write=False)

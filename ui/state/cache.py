@@ -26,6 +26,7 @@ from ui.state.streamlit_internals import end_superseded_run, in_session
 
 P = ParamSpec("P")
 T = TypeVar("T")
+Key = Callable[[tuple[Any, ...], dict[str, Any]], Hashable]
 
 MAX_BYTES = 500_000_000  # of all caches together; models are limited by their number
 
@@ -159,11 +160,15 @@ def sweep() -> None:
         cache.drop(time.monotonic() - cache.seconds)
 
 
-class CachedFunction(Generic[P, T]):
-    """A function whose values are cached by its arguments."""
+def arguments_key(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Hashable:
+    return args, tuple(sorted(kwargs.items()))
 
-    def __init__(self, function: Callable[P, T], cache: Cache[T], activity: str | None, turn: bool):
-        self.function, self.cache, self.activity, self.turn = function, cache, activity, turn
+
+class CachedFunction(Generic[P, T]):
+    """A function whose values are cached by the key that `key` makes of its arguments."""
+
+    def __init__(self, function: Callable[P, T], cache: Cache[T], activity: str | None, turn: bool, key: Key):
+        self.function, self.cache, self.activity, self.turn, self.key = function, cache, activity, turn, key
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
         def compute() -> T:
@@ -172,26 +177,23 @@ class CachedFunction(Generic[P, T]):
             with TURNS.turn(activity) if self.turn else on_yield(end_superseded_run), spinner:
                 return self.function(*args, **kwargs)
 
-        return self.cache.get(_key(args, kwargs), compute)
+        return self.cache.get(self.key(args, kwargs), compute)
 
     def is_cached(self, *args: P.args, **kwargs: P.kwargs) -> bool:
         """Return whether that value is cached."""
-        return _key(args, kwargs) in self.cache
+        return self.key(args, kwargs) in self.cache
 
     def clear(self) -> None:
         self.cache.clear()
 
 
-def _key(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Hashable:
-    return args, tuple(sorted(kwargs.items()))
-
-
 def cached(
-    max_entries: int, activity: str | None = None, *, seconds: float = 600, turn: bool = True
+    max_entries: int, activity: str | None = None, *, seconds: float = 600, turn: bool = True, key: Key = arguments_key
 ) -> Callable[[Callable[P, T]], CachedFunction[P, T]]:
     """Cache what a function returns by its arguments, which must be hashable, for all sessions.
 
     The cache holds the latest `max_entries` values, each for `seconds` after its last use. The function waits for its
-    turn in the queue unless `turn` is false; `activity` is what the page says while it computes.
+    turn in the queue unless `turn` is false; `activity` is what the page says while it computes. `key` makes another
+    key of the arguments, such as `models.versioned` for what is computed from a model.
     """
-    return lambda function: CachedFunction(function, Cache(max_entries, seconds), activity, turn)
+    return lambda function: CachedFunction(function, Cache(max_entries, seconds), activity, turn, key)

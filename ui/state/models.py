@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+from collections.abc import Hashable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ from transformer.files import read_json
 from transformer.quoting import quoted
 from transformer.taps import Intervention, Tap
 from ui.state.batcher import RequestBatcher
-from ui.state.cache import cached
+from ui.state.cache import arguments_key, cached
 from ui.state.public import card_without_places
 
 log = logging.getLogger("headlight")
@@ -119,6 +120,11 @@ def translator(name: str) -> Translator:
 def version(name: str) -> tuple[int, ...]:
     """Return when a model's files last changed: a part of the key of whatever is computed from it."""
     return tuple(_changed(model_folder(name) / file) for file in MODEL_FILES)
+
+
+def versioned(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Hashable:
+    """Return the cache key for a function of the model that its first argument names: another when its files change."""
+    return version(args[0]), arguments_key(args, kwargs)
 
 
 def _changed(file: Path) -> int:

@@ -14,17 +14,15 @@ from headlight.charts.document import Drawing
 from headlight.charts.why import Map, MapScale, maps
 from headlight.formatting import signed
 from headlight.glossary import term
-from transformer import Trace
 from transformer.trace import Kind
 from ui.why.antecedents import KINDS
 from ui.why.components import Row, draw_picture
 from ui.why.downloads import COLUMN_PIXELS, Picture
-from ui.why.passes import MAX_REFERENCES, ablated_of
-from ui.why.view import ABLATIONS, WhyView
+from ui.why.passes import MAX_REFERENCES, WrittenToken, ablated
+from ui.why.view import ABLATIONS
 from ui.widgets.controls import choose
 from ui.widgets.disclosure import draw_when_open
 from ui.widgets.errors import plain_errors
-from ui.widgets.frame import Opened
 from ui.widgets.text import literal
 
 MIN_CHANGE_NATS = 0.1  # 10 % of a probability: a smaller change is hardly visible, and no head counts as needed for it
@@ -44,25 +42,21 @@ METHODS = (
 )
 
 
-def draw_ablation(opened: Opened[WhyView], trace: Trace, step: int, theme: str) -> list[Picture]:
+def draw_ablation(token: WrittenToken) -> list[Picture]:
     """Draw the choice of what replaces a head, and the change for every head; computed on request."""
-    return draw_when_open("Without one head", "why-ablation-opened", _draw, opened, trace, step, theme) or []
+    return draw_when_open("Without one head", "why-ablation-opened", _draw, token) or []
 
 
-def _draw(opened: Opened[WhyView], trace: Trace, step: int, theme: str) -> list[Picture]:
+def _draw(token: WrittenToken) -> list[Picture]:
     with plain_errors():
-        choose(opened.view, "ablation", "What replaces the head's output", ABLATIONS)
-        by = cast(Ablation, opened.view.ablation)
-        changes = {
-            kind: values[..., step]
-            for kind, values in by_kind(ablated_of(opened.name, trace, by, opened.view.taps)).items()
-        }
-        token = trace.writes.labels[step]
+        choose(token.view, "ablation", "What replaces the head's output", ABLATIONS)
+        by = cast(Ablation, token.view.ablation)
+        changes = {kind: values[..., token.step] for kind, values in by_kind(ablated(*token.forced, by)).items()}
         picture = Picture("Without one head", partial(_maps, changes), _rows(changes))
-        draw_picture(partial(picture.draw, theme), COLUMN_PIXELS, key="why-ablation")
+        draw_picture(picture.draw, COLUMN_PIXELS, key="why-ablation")
         kind, layer, head, change = _most_needed(changes)
         st.caption(
-            f"Change of the {term('log-probability')} of “{literal(token)}”, in nats, when one head gives "
+            f"Change of the {term('log-probability')} of “{literal(token.label)}”, in nats, when one head gives "
             f"{REPLACEMENTS[by]}. "
             + (
                 f"Needed most: {KINDS[kind]} {layer + 1}, head {head + 1}, {signed(change, plus=True)}."
@@ -82,11 +76,11 @@ def _most_needed(changes: dict[Kind, np.ndarray]) -> tuple[Kind, int, int, float
 
 def _maps(changes: dict[Kind, np.ndarray], theme: str, across: int) -> Drawing:
     limit = max(MIN_CHANGE_NATS, *(float(np.nanmax(np.abs(values), initial=0)) for values in changes.values()))
-    grids = [
-        Map(f"{KINDS[kind]}, head", values, *([str(at + 1) for at in range(count)] for count in values.shape))
-        for kind, values in changes.items()
-    ]
-    grids = [grid._replace(rows=[f"layer {row}" for row in grid.rows]) for grid in grids]
+    grids = []
+    for kind, values in changes.items():
+        layers, heads = values.shape
+        names = [f"layer {layer + 1}" for layer in range(layers)], [str(head + 1) for head in range(heads)]
+        grids.append(Map(f"{KINDS[kind]}, head", values, *names))
     ends = f"{signed(-limit)} less probable", f"more probable {signed(limit, plus=True)}"
     return maps(grids, theme, MapScale(limit, ends, diverging=True), across=across, cell=38.0)
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from headlight.analysis.compared import text_diff
 from headlight.importers.examples import examples
 from transformer import Trace, Translator
-from ui.why.passes import first_difference_of
+from ui.why.passes import first_difference, forced_pass
 from ui.why.view import WhyView
 
 MAX_PROPOSALS = 8
@@ -38,7 +38,7 @@ def cause_of(name: str, model: Translator, view: WhyView, trace: Trace) -> Cause
         return None
     ids = tuple(model.encode(text))
     try:
-        return Cause(text, ids, *first_difference_of(name, trace, ids, view.taps))
+        return Cause(text, ids, *first_difference(*forced_pass(name, trace, view)._replace(source=ids)))
     except ValueError:  # it leads to the same words; another step or token may still be asked about
         return Cause(text, ids, None, None)
 

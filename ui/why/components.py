@@ -1,7 +1,4 @@
-"""The Why page's views as Streamlit components.
-
-Events from the browser are validated.
-"""
+"""The Why page's views as Streamlit components. What the browser sends is validated."""
 
 from __future__ import annotations
 
@@ -43,16 +40,17 @@ NARROW_PIXELS = 312  # the width of a phone's column
 
 
 def draw_picture(
-    draw: Callable[[int], Drawing], across: int, *, key: str, on_pick: Callable[[str], None] | None = None
+    draw: Callable[[str, int], Drawing], across: int, *, key: str, on_pick: Callable[[str], None] | None = None
 ) -> None:
-    """Draw the picture that `draw` returns for a width in pixels; `on_pick` receives the element that was chosen."""
-    drawings = [draw(across), draw(NARROW_PIXELS)]
+    """Draw what `draw` returns for a theme and a width in pixels; `on_pick` receives the element that was chosen."""
+    theme = st.context.theme.type or "light"
+    drawings = [draw(theme, across), draw(theme, NARROW_PIXELS)]
     picks = {pick for element in drawings[0].elements for pick in _picks(element)}
 
     def picked() -> None:
         match st.session_state[key].get("pick"):
-            case {"of": str(of)} if on_pick is not None and of in picks:
-                on_pick(of)
+            case {"of": str(element)} if on_pick is not None and element in picks:
+                on_pick(element)
 
     svgs = [{"svg": inline(drawing), "across": drawing.size[0]} for drawing in drawings]
     _DRAWING(data=pack({"drawn": svgs, "alt": drawings[0].says}, {}), key=key, on_pick_change=picked)

@@ -14,14 +14,12 @@ from headlight.charts.document import Drawing
 from headlight.charts.why import Effect, Map, MapScale, maps, waterfall
 from headlight.formatting import signed
 from headlight.glossary import term
-from transformer import Trace, Translator
 from ui.state.view import bound, update
 from ui.why.cause import Cause
 from ui.why.components import TOLERANCE, Row, check, draw_picture, table
 from ui.why.downloads import COLUMN_PIXELS, Picture
-from ui.why.passes import candidates_of, contrast_of
+from ui.why.passes import WrittenToken, candidates, contrast
 from ui.why.view import WhyView
-from ui.widgets.frame import Opened
 from ui.widgets.text import literal
 
 NAMES = {
@@ -34,61 +32,60 @@ NAMES = {
 KINDS = {"self": "decoder", "cross": "cross"}  # a block of the decoder as the kind of attention that pages show
 
 
-def other_token(name: str, model: Translator, view: WhyView, trace: Trace, cause: Cause | None, step: int) -> int:
+def other_token(token: WrittenToken, cause: Cause | None) -> int:
     """Return the id of the token that could have been written.
 
     It is the chosen token, or else the one that the other sentence makes the model write here, or else the most
     probable one. Raises ValueError for a chosen token that does not exist.
     """
-    if view.instead:
-        return model.token(view.instead, trace.target.ids[step + 1])
-    if cause is not None and cause.first == step and cause.instead is not None:
+    if token.view.instead:
+        return token.model.token(token.view.instead, token.trace.target.ids[token.step + 1])
+    if cause is not None and cause.first == token.step and cause.instead is not None:
         return cause.instead
-    return candidates_of(name, trace, step, view.taps)[0][0]
+    return candidates(*token.forced, token.step)[0][0]
 
 
-def choose(name: str, model: Translator, view: WhyView, trace: Trace, cause: Cause | None, step: int) -> int:
+def choose(token: WrittenToken, cause: Cause | None) -> int:
     """Draw the heading and the box to choose the other token in; return its id.
 
     Raises ValueError for an invalid token, after drawing the box, so that another can be chosen.
     """
     try:
-        instead = other_token(name, model, view, trace, cause, step)
+        instead = other_token(token, cause)
     except ValueError:
-        _heading(name, model, view, trace, step, view.instead or "")
+        _heading(token, token.view.instead or "")
         raise
-    _heading(name, model, view, trace, step, model.checkpoint.target_tokenizer.labels([instead])[0])
+    _heading(token, token.label_of(instead))
     return instead
 
 
-def _heading(name: str, model: Translator, view: WhyView, trace: Trace, step: int, instead: str) -> None:
-    st.subheader(f"“{literal(trace.writes.labels[step])}” rather than “{literal(instead)}”", anchor="rather-than")
-    labels = model.checkpoint.target_tokenizer.labels
-    chances = {labels([at])[0]: chance for at, chance in candidates_of(name, trace, step, view.taps)}
+def _heading(token: WrittenToken, instead: str) -> None:
+    st.subheader(f"“{literal(token.label)}” rather than “{literal(instead)}”", anchor="rather-than")
+    chances = {token.label_of(id): chance for id, chance in candidates(*token.forced, token.step)}
     # Each step has a box of its own: a shared one would take the choice at the last step for a typed token.
-    digest = zlib.crc32(repr((trace.source.ids, trace.target.ids[: step + 2], view.corrupted)).encode())
+    trace = token.trace
+    digest = zlib.crc32(repr((trace.source.ids, trace.target.ids[: token.step + 2], token.view.corrupted)).encode())
     offered = list(dict.fromkeys([*chances, instead]))
     st.selectbox(
         "Rather than",
         offered,
         index=offered.index(instead),
-        format_func=lambda token: f"{token} ({signed(chances[token])})" if token in chances else token,
+        format_func=lambda label: f"{label} ({signed(chances[label])})" if label in chances else label,
         accept_new_options=True,
         help="The most probable other tokens with their probabilities; or type a token of the vocabulary.",
-        **bound("instead", f"instead-{digest}", step=step + 1),
+        **bound("instead", f"instead-{digest}", step=token.step + 1),
         width=240,
     )
 
 
-def draw_contrast(opened: Opened[WhyView], trace: Trace, step: int, instead: int, theme: str) -> list[Picture]:
+def draw_contrast(token: WrittenToken, instead: int) -> list[Picture]:
     """Draw the parts in order, the check, every head's part, and the gradient's view of the same difference."""
-    name, model, view = opened.name, opened.model, opened.view
-    token, rival = trace.writes.labels[step], model.checkpoint.target_tokenizer.labels([instead])[0]
-    parts, gradient = contrast_of(name, trace, step, instead, view.taps)
+    view, label, rival = token.view, token.label, token.label_of(instead)
+    parts, gradient = contrast(*token.forced, token.step, instead)
     largest = largest_head(parts)
-    st.markdown(sentence(parts, token, rival, largest))
-    falls = Picture(f"{token} rather than {rival}", partial(_waterfall, parts, token, True), _rows(parts))
-    draw_picture(partial(_waterfall, parts, token, view.parts, theme), COLUMN_PIXELS, key="why-waterfall")
+    st.markdown(sentence(parts, label, rival, largest))
+    falls = Picture(f"{label} rather than {rival}", partial(_waterfall, parts, label, True), _rows(parts))
+    draw_picture(partial(_waterfall, parts, label, view.parts), COLUMN_PIXELS, key="why-waterfall")
     st.toggle("Layer by layer", view.parts, **bound("parts"))
     check(
         abs(parts.total - parts.difference) < TOLERANCE,
@@ -96,20 +93,18 @@ def draw_contrast(opened: Opened[WhyView], trace: Trace, step: int, instead: int
         "The scale of the final norm (post-norm: of every norm) is held at its value.",
     )
     here = _chosen(view, parts, largest)
-    heads = Picture("Each head's part", partial(_heads, parts, token, rival, here), _head_rows(parts), 465)
+    heads = Picture("Each head's part", partial(_heads, parts, label, rival, here), _head_rows(parts), 465)
     st.markdown(f"**Each head's part**, in {term('logit', 'logits')}")
-    draw_picture(partial(heads.draw, theme), heads.across, key="why-heads", on_pick=_pick)
-    st.caption(_caption(view, trace, parts, here, step))
-    pairs = list(zip(trace.source.labels, gradient.tolist(), strict=True))
-    gradients: list[Row] = [{"Source token": label, "Logits": value} for label, value in pairs]
+    draw_picture(heads.draw, heads.across, key="why-heads", on_pick=_pick)
+    st.caption(_caption(token, parts, here))
+    effects = [Effect(*pair) for pair in zip(token.trace.source.labels, gradient.tolist(), strict=True)]
+    gradients: list[Row] = [{"Source token": effect.name, "Logits": effect.value} for effect in effects]
 
     def by_gradient(theme: str, across: int) -> Drawing:
-        return waterfall(
-            [Effect(label, value) for label, value in pairs], token, theme, total_name="Sum", across=across
-        )
+        return waterfall(effects, label, theme, total_name="Sum", across=across)
 
     with st.expander("Gradient × input of the difference, over the source tokens"):
-        draw_picture(partial(by_gradient, theme), COLUMN_PIXELS, key="why-gradient")
+        draw_picture(by_gradient, COLUMN_PIXELS, key="why-gradient")
         st.caption(
             "To first order, in logits. The sum is not the difference: it leaves out the "
             f"{term('prefix')}, and all that is not linear."
@@ -128,11 +123,11 @@ def draw_contrast(opened: Opened[WhyView], trace: Trace, step: int, instead: int
     return [falls, heads, Picture("Gradient × input of the difference", by_gradient, gradients)]
 
 
-def sentence(parts: Contrast, token: str, rival: str, largest: tuple[str, int, int]) -> str:
+def sentence(parts: Contrast, label: str, rival: str, largest: tuple[str, int, int]) -> str:
     """Return "The difference of the two logits is +4.21: “elle” is 68 times as likely as “il”. ..."."""
     kind, layer, head = largest
     times = math.exp(min(abs(parts.difference), 50.0))
-    likelier, other = (token, rival) if parts.difference >= 0 else (rival, token)
+    likelier, other = (label, rival) if parts.difference >= 0 else (rival, label)
     often = f"{times:.2g}" if times < 10 else f"{times:,.0f}" if times < 1e6 else "over a million"
     return (
         f"The difference of the two logits is **{signed(parts.difference, plus=True)}**: “{literal(likelier)}” is "
@@ -160,17 +155,19 @@ def _pick(of: str) -> None:
     update(kind=KINDS[block], layer=int(layer) + 1, head=int(head) + 1)
 
 
-def _caption(view: WhyView, trace: Trace, parts: Contrast, here: tuple[str, int, int], step: int) -> str:
+def _caption(token: WrittenToken, parts: Contrast, here: tuple[str, int, int]) -> str:
     block, layer, head = here
     kind = KINDS[block]
-    weights = trace.pattern(kind)[layer, head, step]
-    labels = trace.source.labels if block == "cross" else trace.reads.labels
+    weights = token.trace.pattern(kind)[layer, head, token.step]
+    labels = token.trace.columns(kind)
     most = int(weights.argmax())
     fields = ("model", "text", "target", "changes")
-    address = view.link("attention", *fields, kind=kind, layer=layer + 1, head=head + 1)
-    at = f"at this step it looks at **{literal(labels[most])}**, {weights[most]:.2f}" if weights[most] else "it is off"
+    address = token.view.link("attention", *fields, kind=kind, layer=layer + 1, head=head + 1)
+    does = f"at this step it looks at **{literal(labels[most])}**, {weights[most]:.2f}"
+    if not weights[most]:
+        does = "it is off"
     return (
-        f"**{_name(block, layer, head)}**: {signed(float(parts.parts[block][layer, head]), plus=True)}; {at}. "
+        f"**{_name(block, layer, head)}**: {signed(float(parts.parts[block][layer, head]), plus=True)}; {does}. "
         f"[Open it]({address})"
     )
 
@@ -179,16 +176,16 @@ def _name(block: str, layer: int, head: int) -> str:
     return f"{'Cross-attention' if block == 'cross' else 'Decoder self-attention'}, layer {layer + 1}, head {head + 1}"
 
 
-def _waterfall(parts: Contrast, token: str, opened: bool, theme: str, across: int) -> Drawing:
+def _waterfall(parts: Contrast, label: str, opened: bool, theme: str, across: int) -> Drawing:
     effects = []
     for part, values in parts.parts.items():
         by_layer = values.sum(-1) if values.ndim == 2 else values
         inside = {f"layer {at + 1}": float(value) for at, value in enumerate(by_layer)} if values.ndim else {}
         effects.append(Effect(NAMES[part], float(values.sum()), inside))
-    return waterfall(effects, token, theme, opened=opened, across=across)
+    return waterfall(effects, label, theme, opened=opened, across=across)
 
 
-def _heads(parts: Contrast, token: str, rival: str, here: tuple[str, int, int], theme: str, across: int) -> Drawing:
+def _heads(parts: Contrast, label: str, rival: str, here: tuple[str, int, int], theme: str, across: int) -> Drawing:
     layers, count = parts.parts["cross"].shape
     rows = [f"layer {layer + 1}" for layer in range(layers)]
     grids = [
@@ -203,7 +200,7 @@ def _heads(parts: Contrast, token: str, rival: str, here: tuple[str, int, int], 
     ]
     grids.append(Map("Feed-forward", parts.parts["feed-forward"][:, None], rows, [""]))
     limit = max(1e-9, *(float(np.abs(grid.values).max()) for grid in grids))
-    ends = f"{signed(-limit)} towards {rival}", f"towards {token} {signed(limit, plus=True)}"
+    ends = f"{signed(-limit)} towards {rival}", f"towards {label} {signed(limit, plus=True)}"
     chosen = [" ".join(map(str, here))]
     return maps(grids, theme, MapScale(limit, ends, diverging=True), chosen=chosen, across=across, cell=35.0)
 

@@ -12,8 +12,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from headlight.charts.document import Drawing, document
 from headlight.formatting import csv_text
-from transformer import Trace, Translator
 from ui.why.components import Row
+from ui.why.passes import WrittenToken
 from ui.widgets.figures import download, figure_buttons, file_stem, sentence_facts
 
 COLUMN_PIXELS = 440  # of a column of the page
@@ -30,22 +30,18 @@ class Picture:
 
 
 def export(
-    actions: DeltaGenerator,
-    name: str,
-    model: Translator,
-    trace: Trace,
-    about: Mapping[str, str],
-    pictures: Sequence[Picture],
+    actions: DeltaGenerator, token: WrittenToken, about: Mapping[str, str], pictures: Sequence[Picture]
 ) -> None:
     """Draw the menu with every download; a file is made when its button is pressed. `about` says what was chosen."""
     menu = actions.popover("Export", icon=":material/download:", key="export", on_change="rerun")
     if not menu.open:
         return
-    facts = {**sentence_facts(name, model, trace.text, trace.translation), **about}
+    trace = token.trace
+    facts = {**sentence_facts(token.name, token.model, trace.text, trace.translation), **about}
     with menu:
         at = st.selectbox("Figure", range(len(pictures)), format_func=lambda i: pictures[i].title, key="figure")
         picture = pictures[at]
-        stem = file_stem(name, picture.title, trace.text)
+        stem = file_stem(token.name, picture.title, trace.text)
         figure_buttons(
             lambda theme: document(picture.draw(theme, picture.across), picture.title, facts, theme),
             picture.title,
@@ -54,7 +50,7 @@ def export(
         )
         download("CSV, its numbers", lambda: picture_csv(picture, facts), f"{stem}.csv", "text/csv")
         st.caption("The whole page")
-        file = f"{file_stem(name, 'why', trace.text)}.json"
+        file = f"{file_stem(token.name, 'why', trace.text)}.json"
         download("JSON, every number", lambda: page_json(facts, pictures), file, "application/json")
 
 

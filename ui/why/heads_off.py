@@ -10,16 +10,16 @@ from headlight.analysis.head_changes import HeadChange, describe_changes, switch
 from headlight.formatting import signed, three_digits
 from transformer import Trace
 from ui.state.view import bound
-from ui.why.view import WhyView
-from ui.widgets.frame import Opened
+from ui.why.passes import WrittenToken
 from ui.widgets.text import literal
 
 
-def draw(opened: Opened[WhyView], complete: Trace, trace: Trace, step: int) -> None:
-    """Draw the choice of heads and, where some are changed, the token's probability without and with the changes."""
-    changes = opened.view.changes
+def draw(token: WrittenToken, complete: Trace) -> None:
+    """Draw the choice of heads and, where some are changed, the token's probability in `complete` and with the changes.
+    """
+    changes = token.view.changes
     changed = {(c.kind, c.layer, c.head): c for c in changes}  # some may be uniform or scaled, from Attention
-    every = [changed.get((c.kind, c.layer, c.head), c) for c in switched_off(opened.model.model)]
+    every = [changed.get((c.kind, c.layer, c.head), c) for c in switched_off(token.model.model)]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         st.multiselect(
             "Switch heads off",
@@ -29,13 +29,13 @@ def draw(opened: Opened[WhyView], complete: Trace, trace: Trace, step: int) -> N
             placeholder="None is off",
             width=320,
             help="The page explains the model without these heads. The translation stays that of all heads.",
-            **bound("changes", convert=tuple, step=step + 1),
+            **bound("changes", convert=tuple, step=token.step + 1),
         )
         if changes:
-            log_probs = [float(run.log_probs[step]) for run in (complete, trace)]
+            log_probs = [float(trace.log_probs[token.step]) for trace in (complete, token.trace)]
             before, after = map(math.exp, log_probs)
             st.markdown(
-                f"With {describe_changes(changes)}, the probability of “{literal(trace.writes.labels[step])}” is "
+                f"With {describe_changes(changes)}, the probability of “{literal(token.label)}” is "
                 f"**{three_digits(after)}** instead of **{three_digits(before)}** "
                 f"({signed(log_probs[1] - log_probs[0], plus=True)} nats)."
             )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 
 import streamlit as st
 
@@ -11,19 +10,15 @@ from headlight.charts.document import Drawing
 from headlight.charts.why import bars
 from headlight.formatting import probability_text, signed
 from headlight.glossary import explained, term
-from transformer import Trace
 from ui.why.components import TOLERANCE, Row, check, draw_picture, table
 from ui.why.downloads import COLUMN_PIXELS, Picture
-from ui.why.passes import lens_of
-from ui.why.view import WhyView
-from ui.widgets.frame import Opened
+from ui.why.passes import WrittenToken, decoder_lens
 from ui.widgets.sentence import difference
 from ui.widgets.text import literal
 
 
-def draw_layers(opened: Opened[WhyView], trace: Trace, step: int, theme: str) -> list[Picture]:
+def draw_layers(token: WrittenToken) -> list[Picture]:
     """Draw a row for each number of layers; differences from the whole encoder are struck through and underlined."""
-    name, model, view = opened.name, opened.model, opened.view
     st.subheader("If the decoder read an earlier layer", anchor="earlier-layers")
     st.caption(
         explained(
@@ -32,9 +27,9 @@ def draw_layers(opened: Opened[WhyView], trace: Trace, step: int, theme: str) ->
             "encoder",
         )
     )
-    lens, decode = lens_of(name, trace, view.taps), model.checkpoint.target_tokenizer.decode
+    lens, decode = decoder_lens(*token.forced), token.model.checkpoint.target_tokenizer.decode
     written = [decode(list(ids)) for ids in lens.written]
-    token = trace.writes.labels[step]
+    probability = f"Probability of {token.label}"
     rows: list[Row] = []
     for count, text in enumerate(written):
         reads = "embeddings only" if count == 0 else f"{count} of {len(written) - 1} layers"
@@ -45,30 +40,30 @@ def draw_layers(opened: Opened[WhyView], trace: Trace, step: int, theme: str) ->
                     difference(written[-1], text)
                 else:
                     st.caption("It ends at once.")
-        chance = math.exp(float(lens.log_probs[count][step]))
         rows.append(
             {
                 "Reads": reads,
                 "Writes": text,
-                f"Probability of {token}": chance,
+                probability: math.exp(float(lens.log_probs[count][token.step])),
                 "Log-probability of the translation above, nats": float(lens.log_probs[count].sum()),
             }
         )
 
     def draw(theme: str, across: int) -> Drawing:
-        chances = [(str(row["Reads"]), float(row[f"Probability of {token}"] or 0)) for row in rows]
+        chances = [(str(row["Reads"]), float(row[probability] or 0)) for row in rows]
         return bars([(reads, chance, probability_text(chance)) for reads, chance in chances], theme, across=across)
 
-    st.markdown(f"**Probability of “{literal(token)}”** after what was written above, per number of encoder layers")
-    draw_picture(partial(draw, theme), COLUMN_PIXELS, key="why-lens")
-    apart = float(abs(lens.log_probs[-1] - trace.log_probs).max())
+    label = literal(token.label)
+    st.markdown(f"**Probability of “{label}”** after what was written above, per number of encoder layers")
+    draw_picture(draw, COLUMN_PIXELS, key="why-lens")
+    error = float(abs(lens.log_probs[-1] - token.trace.log_probs).max())
     check(
-        apart < TOLERANCE,
-        f"With all layers it is the model itself: the largest difference of a log-probability is {signed(apart)}.",
+        error < TOLERANCE,
+        f"With all layers it is the model itself: the largest difference of a log-probability is {signed(error)}.",
     )
     st.markdown(
         f"Which word each layer of the decoder would write is the {term('logit lens')}: "
-        f"[open it in Anatomy]({view.link('anatomy', 'model', 'text', 'target')})."
+        f"[open it in Anatomy]({token.view.link('anatomy', 'model', 'text', 'target')})."
     )
     with st.expander("As a table"):
         table(rows, "why-layers")
@@ -77,4 +72,4 @@ def draw_layers(opened: Opened[WhyView], trace: Trace, step: int, theme: str) ->
             "DecoderLens (Langedijk et al. 2024, *DecoderLens: Layerwise Interpretation of Encoder-Decoder "
             "Transformers*), written greedily. An early layer was trained to be read by the next one."
         )
-    return [Picture(f"Probability of {token} by encoder layers", draw, rows)]
+    return [Picture(f"{probability} by encoder layers", draw, rows)]

@@ -21,11 +21,10 @@ from ui.why.ablation import METHODS as ABLATION_METHODS
 from ui.why.ablation import draw_ablation
 from ui.why.components import TOLERANCE, Row, check, draw_picture, scrubber, table
 from ui.why.downloads import COLUMN_PIXELS, Picture
-from ui.why.passes import head_contributions_of, integrated_steps_of, measured_of
+from ui.why.passes import WrittenToken, head_contributions, integrated_steps, measured_origins
 from ui.why.view import COMPARED_MEASURES, WhyView
 from ui.widgets.controls import choose
 from ui.widgets.disclosure import draw_when_open
-from ui.widgets.frame import Opened
 from ui.widgets.text import literal
 
 # Columns: the rank correlation with the absolute effect of leaving a token out, and with the signed effect.
@@ -34,24 +33,22 @@ MAX_INTEGRATION_ERROR = 0.05  # share of the difference; Sundararajan et al. cal
 MIN_BAR_SHARE = 0.08  # tokens with less than this share of the largest bar are grouped into one row
 
 
-def draw_origins(opened: Opened[WhyView], trace: Trace, step: int, theme: str) -> list[Picture]:
+def draw_origins(token: WrittenToken) -> list[Picture]:
     """Draw the sentence, the picture, the check, the measures compared, and how it is measured."""
-    name, model, view = opened.name, opened.model, opened.view
-    origins, measure = measured_of(name, trace, view.taps), COMPARED_MEASURES[view.beside]
-    token, integrated = trace.writes.labels[step], None
-    drawn = origins
+    view, step = token.view, token.step
+    origins, measure = measured_origins(*token.forced), COMPARED_MEASURES[view.beside]
+    integrated, drawn = None, origins
     if view.beside == "integrated":
-        steps = integrated_steps_of(name, trace, view.taps)
+        steps = integrated_steps(*token.forced)
         integrated, drawn = steps[step], with_integrated(origins, steps)
-    st.subheader(f"Where “{literal(token)}” came from", anchor="where-it-came-from")
-    st.markdown(sentence(origins, model, trace, step))
-    groups = groups_of(drawn, model, trace, step, measure)
+    st.subheader(f"Where “{literal(token.label)}” came from", anchor="where-it-came-from")
+    st.markdown(sentence(origins, token))
+    groups = groups_of(drawn, token, measure)
 
     def draw(theme: str, across: int, least: float = 0.0) -> Drawing:
         return shares(groups, (measure, "contribution"), theme, least=least, across=across)
 
-    least = 0.0 if view.every else MIN_BAR_SHARE
-    draw_picture(lambda across: draw(theme, across, least), COLUMN_PIXELS, key="why-shares")
+    draw_picture(partial(draw, least=0.0 if view.every else MIN_BAR_SHARE), COLUMN_PIXELS, key="why-shares")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         choose(view, "beside", "Beside the contributions", COMPARED_MEASURES, menu=True, width=220)
         st.toggle("Every token", view.every, **bound("every"))
@@ -60,20 +57,18 @@ def draw_origins(opened: Opened[WhyView], trace: Trace, step: int, theme: str) -
     check(
         abs(source + prefix - 1) < TOLERANCE,
         f"Contributions sum to 1: {source:.3f} + {prefix:.3f} = {source + prefix:.3f}. "
-        f"Left out: {len(trace.source)} runs of the model, each without one token of the source.",
+        f"Left out: {len(token.trace.source)} runs of the model, each without one token of the source.",
     )
     if integrated is not None:
-        apart = abs(integrated.total - integrated.difference)
         check(
-            apart <= MAX_INTEGRATION_ERROR * abs(integrated.difference),
+            abs(integrated.total - integrated.difference) <= MAX_INTEGRATION_ERROR * abs(integrated.difference),
             f"Integrated gradients sum to {signed(integrated.total, plus=True)}; from average tokens to these, the "
             f"logit gains {signed(integrated.difference, plus=True)}. Bars show sizes.",
         )
-    title = "Through which heads"
-    through = draw_when_open(title, "why-through-opened", _through_heads, opened, trace, step, source, theme)
-    heads = [*filter(None, [through]), *draw_ablation(opened, trace, step, theme)]
-    compared = _compared(opened, drawn, len(trace.writes), theme)
-    rows = rows_of(drawn, trace, step)
+    through = draw_when_open("Through which heads", "why-through-opened", _through_heads, token, source)
+    heads = [*filter(None, [through]), *draw_ablation(token)]
+    compared = _compared(token, drawn)
+    rows = rows_of(drawn, token)
     with st.expander("As tables"):
         table(rows, "why-contributions")
         for picture in heads:
@@ -82,12 +77,12 @@ def draw_origins(opened: Opened[WhyView], trace: Trace, step: int, theme: str) -
     with st.expander("How it is measured"):
         terms = ("contribution", "log-probability", "cross-attention", "rollout", "value zeroing")
         st.markdown(explained(f"{METHODS}\n\n{ABLATION_METHODS}", *terms))
-    return [Picture(f"Where {token} came from", draw, rows), *heads, compared]
+    return [Picture(f"Where {token.label} came from", draw, rows), *heads, compared]
 
 
-def _through_heads(opened: Opened[WhyView], trace: Trace, step: int, source: float, theme: str) -> Picture:
+def _through_heads(token: WrittenToken, source: float) -> Picture:
     """Draw the share of each cross-attention head in the contribution of the source, `source`."""
-    heads = head_contributions_of(opened.name, trace, opened.view.taps)[step]
+    heads = head_contributions(*token.forced)[token.step]
     limit = max(1e-9, float(heads.max()))
     layers, numbers = ([str(at + 1) for at in range(count)] for count in heads.shape)
     grid = Map("Cross-attention, head", heads, [f"layer {layer}" for layer in layers], numbers)
@@ -96,10 +91,10 @@ def _through_heads(opened: Opened[WhyView], trace: Trace, step: int, source: flo
     def draw(theme: str, across: int) -> Drawing:
         return maps([grid], theme, scale, across=across, cell=38.0)
 
-    draw_picture(partial(draw, theme), COLUMN_PIXELS, key="why-through")
+    draw_picture(draw, COLUMN_PIXELS, key="why-through")
     check(
         abs(float(heads.sum()) - source) < TOLERANCE,
-        f"All heads sum to what came from the {literal(languages(opened.model)[0])}: "
+        f"All heads sum to what came from the {literal(languages(token.model)[0])}: "
         f"{heads.sum():.3f} = {source:.3f}.",
     )
     rows: list[Row] = [
@@ -127,21 +122,22 @@ METHODS = (
 )
 
 
-def sentence(origins: MeasuredOrigins, model: Translator, trace: Trace, step: int) -> str:
+def sentence(origins: MeasuredOrigins, token: WrittenToken) -> str:
     """Return "68 % from the English, 32 % from the French so far. Leaving out X changes most."."""
-    from_source = float(origins.by_measure[ALTI].source[step].sum())
-    source, target = languages(model)
-    at = int(np.abs(origins.left_out[step]).argmax())
+    from_source = float(origins.by_measure[ALTI].source[token.step].sum())
+    source, target = languages(token.model)
+    left_out = origins.left_out[token.step]
+    at = int(np.abs(left_out).argmax())
     return (
         f"**{percent(from_source)}** from the {literal(source)}, "
         f"**{percent(1 - from_source)}** from the {literal(target)} so far. "
-        f"{term('leaving out', 'Leaving out')} **{literal(trace.source.labels[at])}** changes most: "
-        f"{signed(-float(origins.left_out[step][at]), plus=True)} nats."
+        f"{term('leaving out', 'Leaving out')} **{literal(token.trace.source.labels[at])}** changes most: "
+        f"{signed(-float(left_out[at]), plus=True)} nats."
     )
 
 
-def groups_of(origins: MeasuredOrigins, model: Translator, trace: Trace, step: int, measure: str) -> list[BarGroup]:
-    source, target = languages(model)
+def groups_of(origins: MeasuredOrigins, token: WrittenToken, measure: str) -> list[BarGroup]:
+    (source, target), trace, step = languages(token.model), token.trace, token.step
     first, second, read = origins.by_measure[measure], origins.by_measure[ALTI], slice(0, step + 1)
     return [
         BarGroup(source, trace.source.labels, first.source[step], second.source[step], origins.left_out[step]),
@@ -151,8 +147,9 @@ def groups_of(origins: MeasuredOrigins, model: Translator, trace: Trace, step: i
     ]
 
 
-def rows_of(origins: MeasuredOrigins, trace: Trace, step: int) -> list[Row]:
+def rows_of(origins: MeasuredOrigins, token: WrittenToken) -> list[Row]:
     """Return a row with every measure for each source token and each earlier token at a step."""
+    trace, step = token.trace, token.step
     rows: list[Row] = []
     for side, labels in (("source", trace.source.labels), ("prefix", trace.reads.labels[: step + 1])):
         for at, label in enumerate(labels):
@@ -164,10 +161,10 @@ def rows_of(origins: MeasuredOrigins, trace: Trace, step: int) -> list[Row]:
     return rows
 
 
-def _compared(opened: Opened[WhyView], origins: MeasuredOrigins, steps: int, theme: str) -> Picture:
+def _compared(token: WrittenToken, origins: MeasuredOrigins) -> Picture:
     """Draw each measure's rank correlation with leaving out, here and over the corpus that came measured."""
-    changed = bool(opened.view.changes)
-    corpus = None if changed else why_measured(opened.name)
+    changed = bool(token.view.changes)
+    corpus = None if changed else why_measured(token.name)
     rows = agreement_rows(agreements(origins), agreements(origins, signed=True), corpus)
 
     def draw(theme: str, across: int) -> Drawing:
@@ -181,13 +178,13 @@ def _compared(opened: Opened[WhyView], origins: MeasuredOrigins, steps: int, the
         f"Bars: how far it agrees, in this sentence, with how much the token changes. Numbers: over {where}, the same"
         f"{interval} **|** signed: does it rank last what speaks against the written token?"
     )
-    draw_picture(partial(draw, theme), COLUMN_PIXELS, key="why-agreement")
+    draw_picture(draw, COLUMN_PIXELS, key="why-agreement")
     if INTEGRATED not in origins.by_measure:
         st.caption("Integrated gradients take most time: choose them above to see their bar for this sentence.")
     st.caption(
-        f"Spearman's {term('rank correlation')} over the source tokens, mean of {steps} steps: 1 is the same order, 0 "
-        f"is no relation. {_over(corpus, changed)} Attention and shares are never negative, so they can't say what "
-        "speaks against a token."
+        f"Spearman's {term('rank correlation')} over the source tokens, mean of {len(token.trace.writes)} steps: 1 is "
+        f"the same order, 0 is no relation. {_over(corpus, changed)} Attention and shares are never negative, so they "
+        "can't say what speaks against a token."
     )
     return Picture("Which measure agrees with leaving a token out", draw, rows)
 
@@ -245,13 +242,13 @@ def chosen_step(view: WhyView, trace: Trace, first: int) -> int:
     return min(first if view.step is None else view.step - 1, len(trace.writes) - 1)
 
 
-def step_scrubber(opened: Opened[WhyView], trace: Trace, step: int) -> None:
-    shares = measured_of(opened.name, trace, opened.view.taps).by_measure[ALTI].source.sum(-1)
-    source, target = languages(opened.model)
+def step_scrubber(token: WrittenToken) -> None:
+    shares = measured_origins(*token.forced).by_measure[ALTI].source.sum(-1)
+    source, target = languages(token.model)
     scrubber(
-        trace.writes.labels,
+        token.trace.writes.labels,
         shares.clip(0, 1).tolist(),
-        step,
+        token.step,
         (source, f"{target} so far"),
         key="why-scrubber",
         on_step=lambda to: update(step=to + 1, instead=None),

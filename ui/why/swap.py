@@ -15,7 +15,6 @@ from headlight.charts.document import Drawing
 from headlight.charts.why import Map, MapScale, bars, maps
 from headlight.formatting import percent, signed
 from headlight.glossary import term
-from transformer import Trace, Translator
 from transformer.taps import Site
 from transformer.trace import Kind
 from ui.state.view import set_view, update, widget_key
@@ -23,10 +22,9 @@ from ui.why.antecedents import KINDS, head_name, named_among_best, pairs_of_the_
 from ui.why.cause import Cause, proposals
 from ui.why.components import Row, draw_picture, table
 from ui.why.downloads import Picture
-from ui.why.passes import TOKEN_HEADS, Swap, Swapped, best_heads, swapped_of
+from ui.why.passes import TOKEN_HEADS, Swap, Swapped, WrittenToken, best_heads, exchange
 from ui.why.view import DIRECTIONS, EXCHANGED, WhyView
 from ui.widgets.controls import choose
-from ui.widgets.frame import Opened
 from ui.widgets.sentence import difference
 from ui.widgets.sentence_box import sentence_box
 from ui.widgets.text import literal
@@ -48,13 +46,11 @@ WORDING: dict[Direction, Wording] = {
 }
 
 
-def draw_swap(
-    opened: Opened[WhyView], trace: Trace, cause: Cause | None, step: int, instead: int, theme: str
-) -> list[Picture]:
+def draw_swap(token: WrittenToken, cause: Cause | None, instead: int) -> list[Picture]:
     """Draw both sentences, the choices, the maps, the top heads together, and the checks; return the pictures."""
-    name, model, view = opened.name, opened.model, opened.view
+    view, trace = token.view, token.trace
     st.subheader("Swap the cause", anchor="swap-the-cause")
-    token, rival = trace.writes.labels[step], model.checkpoint.target_tokenizer.labels([instead])[0]
+    contrast = f"“{literal(token.label)}” rather than “{literal(token.label_of(instead))}”"
     gives = view.direction == "denoise"
     st.caption(
         "Change one word of the sentence. Then "
@@ -63,9 +59,9 @@ def draw_swap(
             if gives
             else "let one part at a time compute what it would for the other one: how much of "
         )
-        + f"“{literal(token)}” rather than “{literal(rival)}” {'returns' if gives else 'is lost'}?"
+        + f"{contrast} {'returns' if gives else 'is lost'}?"
     )
-    _choose_sentence(model, view, trace, cause)
+    _choose_sentence(token, cause)
     if cause is None:
         st.info(
             "There is no other sentence yet. Type this one with one word changed, so that the model writes something "
@@ -77,7 +73,7 @@ def draw_swap(
     if cause.ids == tuple(trace.source.ids):
         st.info("Both sentences are the same to the model. Change a word.", icon=":material/info:")
         return []
-    _note_first_difference(trace, cause, step)
+    _note_first_difference(token, cause)
     _controls(view)
     if view.exchanged == "patterns" and len(cause.ids) != len(trace.source):
         st.info(
@@ -86,21 +82,21 @@ def draw_swap(
             icon=":material/info:",
         )
         return []
-    swapped = swapped_of(name, trace, _swap(name, view, trace, cause, step, instead), view.taps)
+    swapped = exchange(*token.forced, _swap(token, cause, instead))
     st.markdown(
         f"As it is: difference of the {term('logit', 'logits')} **{signed(swapped.patching.true, plus=True)}**. "
         f"Swapped: **{signed(swapped.patching.corrupted, plus=True)}**."
     )
     if swapped.patching.true - swapped.patching.corrupted < MIN_LOGIT_CHANGE:
         st.caption(
-            f":material/info: The other sentence hardly speaks against “{literal(token)}” rather than "
-            f"“{literal(rival)}”: there is next to nothing to {'give back' if gives else 'take away'}, and shares of "
-            "it say little. Choose another token above, or another sentence."
+            f":material/info: The other sentence hardly speaks against {contrast}: there is next to nothing to "
+            f"{'give back' if gives else 'take away'}, and shares of it say little. Choose another token above, or "
+            "another sentence."
         )
-    pictures = _by_head(name, view, swapped, theme) if swapped.top else _by_token(view, trace, swapped, step, theme)
+    pictures = _by_head(token, swapped) if swapped.top else _by_token(token, swapped)
     _identities(swapped)
-    if view.exchanged == "heads" and gives and not view.changes and (over := pairs_of_the_grammar(name)) is not None:
-        st.caption(over)
+    if view.exchanged == "heads" and gives and not view.changes and (facts := pairs_of_the_grammar(token.name)):
+        st.caption(facts)
     with st.expander("As tables"):
         for picture in pictures:
             table(picture.rows, f"why-table-{picture.title}")
@@ -109,20 +105,21 @@ def draw_swap(
     return pictures
 
 
-def _note_first_difference(trace: Trace, cause: Cause, step: int) -> None:
-    """Say where the other sentence first leads to another token, unless it is at `step`."""
+def _note_first_difference(token: WrittenToken, cause: Cause) -> None:
+    """Say where the other sentence first leads to another token, unless it is at the token's step."""
+    labels = token.trace.writes.labels
     if cause.first is None:
         st.caption(":material/info: The other sentence leads to the same words; only their probabilities differ.")
-    elif cause.first < step:
-        earlier, token = trace.writes.labels[cause.first], trace.writes.labels[step]
+    elif cause.first < token.step:
         st.caption(
-            f":material/info: With the other sentence the model would already write something else than "
-            f"“{literal(earlier)}”, token {cause.first + 1}; what was written before “{literal(token)}” is forced here."
+            ":material/info: With the other sentence the model would already write something else than "
+            f"“{literal(labels[cause.first])}”, token {cause.first + 1}; what was written before "
+            f"“{literal(token.label)}” is forced here."
         )
-    elif (first := cause.first) > step:
+    elif (first := cause.first) > token.step:
         st.caption(
             ":material/info: With the other sentence the model writes the same up to "
-            f"“{literal(trace.writes.labels[first])}”, token {first + 1}."
+            f"“{literal(labels[first])}”, token {first + 1}."
         )
         st.button(
             "Go to that token",
@@ -161,12 +158,13 @@ def _controls(view: WhyView) -> None:
             choose(view, "states", "Stack", names)
 
 
-def _swap(name: str, view: WhyView, trace: Trace, cause: Cause, step: int, instead: int) -> Swap:
+def _swap(token: WrittenToken, cause: Cause, instead: int) -> Swap:
     """Return what is exchanged. Token by token, these are the stack's most effective heads at all tokens together."""
+    view = token.view
     direction: Direction = "denoise" if view.direction == "denoise" else "noise"
-    swap = Swap(cause.ids, step, instead, "heads", direction)
+    swap = Swap(cause.ids, token.step, instead, "heads", direction)
     if view.exchanged == "tokens":
-        restored = swapped_of(name, trace, swap, view.taps).patching.restored
+        restored = exchange(*token.forced, swap).patching.restored
         own = {site: shares for site, shares in restored.items() if site.stack == view.states}
         swap = swap._replace(heads=tuple(best_heads(own, TOKEN_HEADS)))
     return swap._replace(part=BY_TOKEN.get(view.exchanged, view.exchanged))
@@ -177,9 +175,9 @@ def _scale(swapped: Swapped) -> MapScale:
     return MapScale(1.0, ("0", f"100\u00a0% of the difference {changes}"), percent=True)
 
 
-def _by_head(name: str, view: WhyView, swapped: Swapped, theme: str) -> list[Picture]:
+def _by_head(token: WrittenToken, swapped: Swapped) -> list[Picture]:
     """Draw the shares of all heads, or of their patterns, and those that change most together."""
-    direction, patterns = swapped.patching.direction, view.exchanged == "patterns"
+    direction, patterns = swapped.patching.direction, token.view.exchanged == "patterns"
     shares = by_kind(_of_heads(swapped))
     heads = Picture(
         f"{'Patterns' if patterns else 'Heads'} {WORDING[direction].exchanged} one at a time",
@@ -190,7 +188,7 @@ def _by_head(name: str, view: WhyView, swapped: Swapped, theme: str) -> list[Pic
     top = Picture("The top heads together", partial(_top, swapped), _top_rows(swapped), 336)
     left, right = st.columns([7, 4], gap="large")
     with left:
-        draw_picture(partial(heads.draw, theme), heads.across, key="why-patched")
+        draw_picture(heads.draw, heads.across, key="why-patched")
         run = "in the true run" if direction == "denoise" else "for the other sentence"
         st.caption(
             f"{term('restored', 'Per cent of the difference')} that {WORDING[direction].changes} when this head alone "
@@ -198,16 +196,17 @@ def _by_head(name: str, view: WhyView, swapped: Swapped, theme: str) -> list[Pic
         )
     with right:
         st.markdown(f"**The top {len(swapped.top)}**")
-        draw_picture(partial(top.draw, theme), top.across, key="why-top")
+        draw_picture(top.draw, top.across, key="why-top")
         alone = sum(_share(swapped, at) for at in swapped.top)
-        st.caption(_compared(alone, swapped.together) + named_among_best(name, swapped.top))
+        st.caption(_compared(alone, swapped.together) + named_among_best(token.name, swapped.top))
     return [heads, top]
 
 
-def _by_token(view: WhyView, trace: Trace, swapped: Swapped, step: int, theme: str) -> list[Picture]:
+def _by_token(token: WrittenToken, swapped: Swapped) -> list[Picture]:
     """Draw the shares of a part at one token at a time: a row for each token of a stack."""
-    patching, stack = swapped.patching, view.states
-    labels = list(trace.source.labels if stack == "encoder" else trace.reads.labels[: step + 1])
+    view, trace, patching = token.view, token.trace, swapped.patching
+    stack = view.states
+    labels = list(trace.source.labels if stack == "encoder" else trace.reads.labels[: token.step + 1])
     if view.exchanged == "tokens":
         what, grids = "this head at this token", _head_grids(patching.head_tokens, stack, labels)
     elif view.exchanged == "forward":
@@ -220,7 +219,7 @@ def _by_token(view: WhyView, trace: Trace, swapped: Swapped, step: int, theme: s
     def draw(theme: str, across: int) -> Drawing:
         return maps(grids, theme, _scale(swapped), across=across)
 
-    draw_picture(partial(draw, theme), 590, key="why-tokens")
+    draw_picture(draw, 590, key="why-tokens")
     rows: list[Row] = [
         {"Stack": stack, "Part": f"{grid.name} {column}", "Token": label, "Share": float(grid.values[i, j])}
         for grid in grids
@@ -263,12 +262,12 @@ def _of_heads(swapped: Swapped) -> dict[Site, np.ndarray]:
     return swapped.patching.restored or swapped.patching.patterns
 
 
-def _choose_sentence(model: Translator, view: WhyView, trace: Trace, cause: Cause | None) -> None:
+def _choose_sentence(token: WrittenToken, cause: Cause | None) -> None:
     """Draw the box of the other sentence, and the menu of words that the grammar proposes."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         text = cause.text if cause is not None else ""
         sentence_box("The other sentence", text, "corrupted")
-        if offered := proposals(model, trace):
+        if offered := proposals(token.model, token.trace):
             key = widget_key("proposal")
             st.menu_button("Another word", offered, key=key, on_click=_propose, args=(key,), format_func=literal)
 

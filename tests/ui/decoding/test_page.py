@@ -59,8 +59,8 @@ def test_only_the_cache_keeps_the_weights_of_an_open_page(shelves: Path, monkeyp
 
 
 def forget() -> None:
-    search._search.clear()
-    search._line.clear()
+    search.search.clear()
+    search.line.clear()
 
 
 def test_bleu_is_explained_on_this_output_and_an_example(shelves: Path) -> None:

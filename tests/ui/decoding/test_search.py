@@ -175,7 +175,7 @@ def passes(patch: pytest.MonkeyPatch) -> list[int]:
 
 def test_a_temperature_rescales_the_same_log_probabilities(model: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
     """No pass runs while the same tokens are drawn, and the result equals a fresh decode."""
-    searching._search.clear()
+    searching.search.clear()
     searching._resampler.clear()
     cold = Decoding.of("sampling", temperature=0.2, seed=1)
     first = search("small", TEXT, cold)

@@ -32,7 +32,8 @@ from transformer.taps import Site
 from ui.why.components import Row
 from ui.why.downloads import Picture, page_json, picture_csv
 from ui.why.origins import agreement_rows
-from ui.why.passes import candidates_of
+from ui.why.passes import candidates, forced_pass
+from ui.why.view import WhyView
 from ui.widgets.text import literal
 
 opened = partial(open_page, "why")
@@ -355,6 +356,6 @@ def test_what_can_never_be_written_is_no_alternative(make: Callable[[], Checkpoi
     trace = model.trace(TEXTS[0], TEXTS[0])
     config, labels = model.model.config, model.checkpoint.target_tokenizer.labels
     for step in range(len(trace.writes)):
-        offered = [token for token, _ in candidates_of("small", trace, step, ())]
+        offered = [token for token, _ in candidates(*forced_pass("small", trace, WhyView()), step)]
         assert offered and not {config.pad_id, config.sos_id} & set(offered) - {config.eos_id}
         assert trace.writes.labels[step] not in labels(offered)
