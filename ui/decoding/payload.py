@@ -29,7 +29,7 @@ from ui.decoding.view import Branch
 class Start:
     """The state that the player opens with; it opens again when `id` changes. Layer and head count from 0.
 
-    `asked` is False where the page chose the head.
+    `chosen` is False where the page chose the head.
     """
 
     id: str
@@ -37,7 +37,7 @@ class Start:
     end: int  # the end of the hypothesis that is stepped through
     layer: int
     head: int
-    asked: bool
+    chosen: bool
     pruned: bool
     under: str
     future: bool
@@ -97,7 +97,7 @@ def player_payload(model: Translator, search: Search, start: Start, only: tuple[
             "outcome": [OUTCOMES.index(node.outcome) for node in tree.nodes],
             "answer": [answers.get(index, -1) for index in range(len(tree.nodes))],
             "lane": lanes(tree),
-            "lane_kept": [-1 if lane is None else lane for lane in lanes(tree, pruned=False)],
+            "lane_unpruned": [-1 if lane is None else lane for lane in lanes(tree, pruned=False)],
         },
         "candidates": {
             "first": np.cumsum([0, *map(len, search.candidates)]).tolist(),

@@ -7,7 +7,7 @@ class Looks {
   tooltip;
   changed;
   pick;
-  asked;
+  chosen;
 
   // `changed` is called when another head is chosen, `pick` with what a step is to look at.
   constructor(tooltip, changed, pick) {
@@ -59,15 +59,15 @@ class Looks {
     };
   }
 
-  // `asked` says whether somebody chose this head.
-  open({ layer, head, asked }) {
-    Object.assign(this, { layer, head, asked });
+  // `chosen` says whether somebody chose this head.
+  open({ layer, head, chosen }) {
+    Object.assign(this, { layer, head, chosen });
     this.edit = false;
     this.editor.open();
   }
 
   look(layer, head) {
-    Object.assign(this, { layer, head, asked: true });
+    Object.assign(this, { layer, head, chosen: true });
     this.draw();
     shareHead(layer, head);
     this.changed();

@@ -1,13 +1,13 @@
 // Steps through a decode: the sentence as a scrubber, what could come next, what was looked at, and the tree.
 //
-// Header: start { id, node, end, layer, head, asked, pruned, under, future, apart (whether it takes no keys from elsewhere) }, strategy { name, searches, draws, size, ... }, normalises, bound,
-//   vocabulary, steps T, top (how many candidates are shown in any case), never [ids], source [labels], language, strings, nodes { parent, step, name, outcome, answer, lane, lane_kept },
+// Header: start { id, node, end, layer, head, chosen, pruned, under, future, apart (whether it takes no keys from elsewhere) }, strategy { name, searches, draws, size, ... }, normalises, bound,
+//   vocabulary, steps T, top (how many candidates are shown in any case), never [ids], source [labels], language, strings, nodes { parent, step, name, outcome, answer, lane, lane_unpruned },
 //   candidates { first, id, name, node } of all answers, found [{ node, text, ended, at_best }] best first,
 //   encoder_heads and decoder_heads { layers, heads }, hides (whether what is not written yet is masked), only null or the [layer, head] whose patterns are here.
 // Arrays: log_prob, total, score of the nodes; probability, seen of the candidates (seen: as the search has it); encoder
 //   [L, H, S, S], decoder [answers, L, H, T], cross [answers, L, H, S].
 // Emits "shown" { node, end, layer, head, pruned, under, future, at } some time after the last move (no layer and head
-//   where nobody asked for one), and "pick"
+//   where nobody chose one), and "pick"
 //   { answer, id } or { answer, word, heads } for a branch.
 //
 // For whoever measures: the root's .player has data-step, each .stop of the scrubber too, and the chosen one
@@ -242,8 +242,8 @@ class Player {
     if (this.timer) return;
     this.telling = setTimeout(() => {
       const { pruned, under } = this.beam,
-        { asked, layer, head } = this.looks;
-      const looked = asked ? { layer, head } : { layer: null, head: null };
+        { chosen, layer, head } = this.looks;
+      const looked = chosen ? { layer, head } : { layer: null, head: null };
       // The time makes each telling new: the address may have changed by itself since the last.
       const place = { node: this.path[this.step], end: this.end, future: this.future };
       this.emit("shown", { ...place, ...looked, pruned, under, at: Date.now() });

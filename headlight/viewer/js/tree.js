@@ -73,7 +73,7 @@ class TreeView {
   }
 
   get lanes() {
-    return this.pruned ? this.tree.lane : this.tree.lane_kept;
+    return this.pruned ? this.tree.lane : this.tree.lane_unpruned;
   }
 
   layOut() {

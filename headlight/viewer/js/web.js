@@ -453,15 +453,15 @@ class App {
 
   play() {
     const { header, arrays } = this.found,
-      asked = this.view.layer !== null && this.view.head !== null,
-      [layer, head] = asked ? this.withinDecoder() : this.trace.first("cross"),
+      chosen = this.view.layer !== null && this.view.head !== null,
+      [layer, head] = chosen ? this.withinDecoder() : this.trace.first("cross"),
       end = header.hypotheses[0].node,
       begun = this.view.forced.length;
     let node = end;
     const step = this.view.at === null ? Math.max(1, begun) : this.view.at + 1;
     while (header.nodes.step[node] > step) node = header.nodes.parent[node];
     const { pruned, under, future } = this.view,
-      start = { id: this.asked, node, end, layer, head, asked, pruned, under, future, apart: this.sheet.apart };
+      start = { id: this.asked, node, end, layer, head, chosen, pruned, under, future, apart: this.sheet.apart };
     const language = this.facts.card.source ?? gettext("source"),
       data = { header: { ...header, start, language, source: numbered(header.source) }, arrays };
     this.branching();

@@ -74,7 +74,7 @@ export async function searchOf({ network, source, target }, ids, { strategy, siz
       outcome: nodes.map(({ outcome }) => outcome),
       answer: nodes.map(({ answer }) => answer),
       lane: tree.lanes(true),
-      lane_kept: tree.lanes(false),
+      lane_unpruned: tree.lanes(false),
     },
     candidates: {
       first: candidates.reduce((firsts, { length }) => [...firsts, firsts.at(-1) + length], [0]),

@@ -281,7 +281,7 @@ def test_a_word_of_the_tree_is_cut_between_letters_and_runs_its_own_way(views: P
           const root = document.querySelector("main").appendChild(el("div", { class: "hl" }));
           const view = new TreeView(root, () => {});
           root.append(view.node);
-          view.update({ ...tree, ...numbers, lane_kept: [0, 0] }, { pruned: true, under: "total" });
+          view.update({ ...tree, ...numbers, lane_unpruned: [0, 0] }, { pruned: true, under: "total" });
           const word = root.querySelectorAll(".word")[1], found = [word.textContent, word.getAttribute("direction")];
           root.remove();
           return found;
