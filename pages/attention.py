@@ -7,7 +7,7 @@ import streamlit as st
 
 from headlight.language import gettext
 from ui.attention.heads import heads
-from ui.attention.left_out import left_out
+from ui.attention.mistake_effect import mistake_effect
 from ui.attention.picture import shown_trace
 from ui.attention.second import second_sentence
 from ui.attention.switches import changed, switches
@@ -25,7 +25,7 @@ with page(AttentionView, gettext("Attention"), gettext("What does each head look
     with actions:
         tour(view)
     text, below, translation_container = two_sides(model, view)
-    left_out_container, compared, middle = st.container(), st.container(), st.container()
+    mistake_container, compared, middle = st.container(), st.container(), st.container()
     numbers, off = st.columns([54, 46], gap="large")
     with plain_errors():
         with example_while_waiting(opened.name, view, translation_container, middle):
@@ -33,8 +33,8 @@ with page(AttentionView, gettext("Attention"), gettext("What does each head look
         translation(translation_container, model, view, picture.trace, picture.plain.translation, changed(picture))
         with below:
             out_of_domain_note(opened.name, model, text)
-        with left_out_container:
-            left_out(opened.name, model, text, view, picture.trace)
+        with mistake_container:
+            mistake_effect(opened.name, model, text, view, picture.trace)
         second = second_sentence(opened.name, model, text, view, below, compared)
         with middle:
             heads(picture, second, actions, numbers)

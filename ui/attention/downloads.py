@@ -155,7 +155,7 @@ def picture_csv(traces: ShownTrace, view: AttentionView, large: Panel) -> str:
     """
     about = {gettext("Attention"): head_title(view, large), **facts(traces, view, large)}
     rows = (
-        [label, *(None if gone else float(weight) for weight, gone in zip(row, masked, strict=True))]
+        [label, *(None if is_masked else float(weight) for weight, is_masked in zip(row, masked, strict=True))]
         for label, row, masked in zip(large.layout.rows, large.cells, large.layout.masked, strict=True)
     )
     return csv_text([*map(list, about.items()), [], [gettext("query \\ key"), *large.layout.columns], *rows])

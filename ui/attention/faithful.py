@@ -27,7 +27,7 @@ def faithful(traces: ShownTrace) -> None:
         # Imported late: behind it are the grammars, for which the first page would wait a fifth of a second.
         from ui.state.atlases import shipped
 
-        st.caption(" ".join(filter(None, (_caption(stored[1], traces), over_corpus(shipped(traces.name))))))
+        st.caption(f"{_caption(stored[1], traces)} {word_agreement_over_corpus(shipped(traces.name))}".rstrip())
         return
     st.button(
         gettext("Does attention agree with removing words?"),
@@ -91,7 +91,7 @@ def _caption(agreement: Faithfulness | None, traces: ShownTrace) -> str:
     )
 
 
-def over_corpus(facts: dict[str, Any] | None) -> str:
+def word_agreement_over_corpus(facts: dict[str, Any] | None) -> str:
     """Say how far attention agrees over the corpus that was measured with the model; "" where none was."""
     mean = facts["agreement"]["mean"][0][0] if facts else None
     if facts is None or mean is None:

@@ -67,7 +67,7 @@ def _controls(traces: ShownTrace, view: AttentionView) -> None:
         st.checkbox(label, getattr(view, field), **bound(field, row=None, column=None))
 
 
-def _chosen(view: AttentionView, large: Panel) -> str:
+def _describe_settings(view: AttentionView, large: Panel) -> str:
     """Describe the settings of the controls in a line: "Cross, layer 2, head 3, whole words"; defaults are left out."""
     scale = "" if view.scale == "fixed" else within(gettext(SCALES[view.scale]))
     tokens = [gettext("whole words")] * view.words + [gettext("special tokens hidden")] * view.hide
@@ -96,20 +96,18 @@ def heads(
     large = panel(traces, view, layout)
     settle(layer=large.layer + 1, head=large.head + 1)
     if second is None:
-        left, middle, right = st.container(key="three-views").columns([28, 46, 26], gap="medium")
-    else:
-        two = st.container()
-        left, middle = st.columns([28, 72], gap="medium")
-    with two if second is not None else middle:  # first, so that it is painted first
-        if second is None:
+        left, middle, right = _three_columns()
+        with middle:  # first, so that it is painted first
             large_head(large, view)
-        else:
+    else:
+        with st.container():
             compare(traces, second, view, large)
+        left, middle = st.columns([28, 72], gap="medium")
     with middle:
         st.caption(
             f":material/info: {gettext(CAUTION)} "
             + gettext("To see what a head is for, [switch it off](#switch-heads-off).")
-            + f" {over_corpus(traces.name)}[{gettext('Why did it write this word?')}]"
+            + f" {token_agreement_over_corpus(traces.name)}[{gettext('Why did it write this word?')}]"
             + f"({view.link('why', 'model', 'text', 'target', 'changes')})"
         )
         faithful(traces)
@@ -121,18 +119,18 @@ def heads(
     if second is None:
         with right:
             _lines(traces, view, layout, large)
-            checked = st.container()
+            checks_container = st.container()
     else:
         with middle:
             st.caption(gettext("Lines are drawn for one sentence only: close the second to see them."))
-    with bar, behind_button("attention-controls", _chosen(view, large)):
+    with bar, behind_button("attention-controls", _describe_settings(view, large)):
         _controls(traces, view)
     with numbers:
         _table(traces, view, large, layout, values)
     with actions:
         export(traces, view, large)
     if second is None:
-        with checked:
+        with checks_container:
             checks(traces)
     _similar(traces, view, large)
     with roles:  # last, since what was measured over a corpus may have to be read first
@@ -165,15 +163,19 @@ def _pictures(traces: ShownTrace, view: AttentionView) -> None:
     bar = st.container()
     layout, _ = traces.measured(view.kind, view.words, view.hide)
     large = panel(traces, view, layout)
-    left, middle, right = st.container(key="three-views").columns([28, 46, 26], gap="medium")
+    left, middle, right = _three_columns()
     with middle:
         large_head(large, view)
     with left:
         _overview(traces, view, large)
     with right:
         _lines(traces, view, layout, large)
-    with bar, behind_button("attention-controls", _chosen(view, large)):
+    with bar, behind_button("attention-controls", _describe_settings(view, large)):
         _controls(traces, view)
+
+
+def _three_columns() -> list[DeltaGenerator]:
+    return st.container(key="three-views").columns([28, 46, 26], gap="medium")
 
 
 def _overview(traces: ShownTrace, view: AttentionView, large: Panel) -> None:
@@ -251,13 +253,13 @@ def _table(traces: ShownTrace, view: AttentionView, large: Panel, layout: Layout
     n_layers, n_heads = values["entropy"].shape
     st.subheader(gettext("Heads in numbers"), anchor="heads-in-numbers")
     st.caption(gettext("Sort by a column to find a head; select its row to open it above."))
-    places = [(layer, head) for layer in range(n_layers) for head in range(n_heads)]
+    indices = [(layer, head) for layer in range(n_layers) for head in range(n_heads)]
     table: dict[str, list[object]] = {
         gettext("Head"): [
             gettext("Layer {layer}, head {head}", layer=layer + 1, head=head + 1)
             + (f", {word}" if (word := traces.without_weights(view.kind, layer, head)) else "")
             + (" ◂" if (layer, head) == (large.layer, large.head) else "")
-            for layer, head in places
+            for layer, head in indices
         ]
     }
     config: dict[str, Any] = {gettext("Head"): st.column_config.TextColumn(width=112)}
@@ -274,7 +276,7 @@ def _table(traces: ShownTrace, view: AttentionView, large: Panel, layout: Layout
         )
 
     def open_head(row: int) -> None:
-        layer, head = places[row]
+        layer, head = indices[row]
         update(layer=layer + 1, head=head + 1, lines=())
 
     clickable_table(
@@ -282,12 +284,12 @@ def _table(traces: ShownTrace, view: AttentionView, large: Panel, layout: Layout
         widget_key(f"table-{view.kind}"),
         open_head,
         column_config=config,
-        height=min(33 * (len(places) + 1) + 2, 540),
+        height=min(33 * (len(indices) + 1) + 2, 540),
         placeholder="–",
     )
 
 
-def over_corpus(name: str) -> str:
+def token_agreement_over_corpus(name: str) -> str:
     """Say how far a model's attention agrees with leaving words out over a corpus, if that was measured."""
     if (facts := why_measured(name)) is None:
         return ""

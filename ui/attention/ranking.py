@@ -49,14 +49,14 @@ def ranking(traces: ShownTrace) -> None:
     with st.expander(ngettext("{count} head as a table", "All {count} heads as a table", len(effects))):
         st.dataframe(
             {
-                gettext("Head"): [name(effect) for effect in effects],
+                gettext("Head"): [head_name(effect) for effect in effects],
                 change: [effect.delta for effect in effects],
             },
             hide_index=True,
             column_config={
                 change: st.column_config.NumberColumn(
                     gettext("Change in log-probability (nats)"),
-                    format=f"%+.{places([effect.delta for effect in effects])}f",
+                    format=f"%+.{decimals([effect.delta for effect in effects])}f",
                 )
             },
         )
@@ -77,11 +77,11 @@ def _effects(
     return head_importance(model.model, source, target, (*models.own_taps(model), *interventions))
 
 
-def name(effect: HeadEffect) -> str:
+def head_name(effect: HeadEffect) -> str:
     return head_of_kind(kind_of(effect.site), effect.site.layer + 1, effect.head + 1)
 
 
-def places(values: list[float]) -> int:
+def decimals(values: list[float]) -> int:
     """Return the decimals at which values that differ read differently, as far as they are more than rounding."""
     ordered = sorted(values)
     apart = [b - a for a, b in zip(ordered, ordered[1:], strict=False) if b - a > 1e-5]
@@ -97,7 +97,7 @@ def _bars(effects: list[HeadEffect]) -> None:
     full = full_bar(effects)
     rows = [
         (
-            name(effect),
+            head_name(effect),
             Cell(bar(abs(effect.delta) / full, MORE_COLOUR if effect.delta < 0 else LESS_COLOUR), "wide"),
             gettext("{number} nats", number=signed(effect.delta, plus=True)),
         )

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def corpus_roles(traces: ShownTrace, view: AttentionView, large: Panel) -> None:
     """Draw the roles of the chosen head, as on the Heads page, and a button for the clearest head of each role."""
     # Imported late: behind it are the measures over a corpus, for which the first page would wait.
-    from ui.state.atlases import EXAMPLES, known_roles
+    from ui.state.atlases import known_roles
 
     roles = known_roles(traces.name)
     if roles is None:
@@ -34,8 +34,7 @@ def corpus_roles(traces: ShownTrace, view: AttentionView, large: Panel) -> None:
     for role in here:
         text = str(role)
         st.markdown(f":small[:material/label: {literal(text[0].upper() + text[1:])}.]")
-    corpus = gettext("its own examples") if roles.corpus == EXAMPLES else without_places(roles.corpus)
-    facts = {"count": localized(f"{roles.pairs:,}"), "corpus": literal(corpus)}
+    facts = corpus_facts(roles)
     if here:
         st.caption(gettext("Over {count} sentences of {corpus}, with all heads on.", **facts))
     else:
@@ -50,6 +49,14 @@ def corpus_roles(traces: ShownTrace, view: AttentionView, large: Panel) -> None:
         st.caption(gettext("Take me to the head that looks at the"))
         with st.container(horizontal=True, gap="small", key="roles"):
             _role_buttons(roles)
+
+
+def corpus_facts(roles: Roles) -> dict[str, str]:
+    """Return the number of the sentences that roles were measured over, and the name of their corpus."""
+    from ui.state.atlases import EXAMPLES
+
+    corpus = gettext("its own examples") if roles.corpus == EXAMPLES else literal(without_places(roles.corpus))
+    return {"count": localized(f"{roles.pairs:,}"), "corpus": corpus}
 
 
 def _role_buttons(roles: Roles) -> None:

@@ -49,12 +49,12 @@ class AttentionView(PageView):
     lines: tuple[int, ...] = ()  # heads in the line view, from 1; none is the chosen one
     mass: int = 90  # percent of each row that the line view draws
     changes: tuple[HeadChange, ...] = ()
-    second: str | None = None  # a sentence to be shown beside the first, with the same head
+    second: str | None = None  # a sentence to compare the first with, in the same head
     compare: str = "sides"  # both sentences side by side, or the difference of their weights
-    row: int | None = None  # the token that looks, from 1, and the one looked at, that are held
+    row: int | None = None  # the query token and the key token that are held, from 1
     column: int | None = None
     MISTAKES: ClassVar[tuple[str, ...]] = RUNNABLE
-    broken: str = ""  # a mistake that the model is run with, which is "" for none
+    broken: str = ""  # a mistake that the model is run with
 
     @property
     def unchanged(self) -> bool:

@@ -12,6 +12,7 @@ from headlight.charts.links import links_picture
 from headlight.glossary import explained
 from headlight.language import gettext, listed, localized
 from ui.attention.picture import Panel, ShownTrace
+from ui.attention.roles import corpus_facts
 from ui.attention.view import AttentionView
 from ui.state.public import without_places
 from ui.state.view import widget_key
@@ -28,7 +29,7 @@ class _Heads(NamedTuple):
     heads: tuple[tuple[int, int], ...]
     is_shifted: bool  # the row that reads the word counts, not the one that writes it
     rule: str
-    is_chosen: bool = False  # on the page, as the head that is drawn large
+    is_chosen: bool = False  # as the head that is drawn large
 
     @property
     def names(self) -> str:
@@ -122,7 +123,7 @@ def _measured(traces: ShownTrace) -> _Heads | None:
 
 def _of_role(traces: ShownTrace) -> _Heads | None:
     """Return the head that aligns best over the corpus that was measured, where one has that role."""
-    from ui.state.atlases import EXAMPLES, known_roles
+    from ui.state.atlases import known_roles
 
     roles = known_roles(traces.name)
     clearest = {} if roles is None else roles.clearest
@@ -130,7 +131,5 @@ def _of_role(traces: ShownTrace) -> _Heads | None:
     if roles is None or not candidates:
         return None
     measure, ((_, layer, head), _) = max(candidates, key=lambda entry: entry[1][1].value)
-    corpus = gettext("its own examples") if roles.corpus == EXAMPLES else literal(without_places(roles.corpus))
-    count = localized(f"{roles.pairs:,}")
-    rule = gettext("Over {count} sentences of {corpus}, no head aligns better.", count=count, corpus=corpus)
+    rule = gettext("Over {count} sentences of {corpus}, no head aligns better.", **corpus_facts(roles))
     return _Heads(((layer, head),), measure == "reading", rule)

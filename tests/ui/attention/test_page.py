@@ -21,7 +21,7 @@ from tests.small import TEXTS
 from tests.ui.pages import header, open_page, payload, ran, save_small
 from transformer import Translator
 from transformer.taps import Ablate, Site
-from ui.attention.ranking import FULL_BAR_NATS, full_bar, name, places
+from ui.attention.ranking import FULL_BAR_NATS, decimals, full_bar, head_name
 from ui.attention.second import closest
 from ui.state.atlases import FILE, keep, known_roles
 
@@ -63,7 +63,7 @@ def test_the_cost_of_a_head_is_measured_from_the_heads_that_are_shown(model: Tra
     assert "with cross 3.2 and cross 2.1 off" in texts(app)
     together = head_importance(model.model, *ids, interventions=TAPS)
     assert told_costs(app) == [signed(effect.delta, plus=True) for effect in together[:8]] != told_costs_of(alone)
-    assert not any(name(effect) in ("Cross layer 3, head 2", "Cross layer 2, head 1") for effect in together)
+    assert not any(head_name(effect) in ("Cross layer 3, head 2", "Cross layer 2, head 1") for effect in together)
 
 
 def told_costs(app: AppTest) -> list[str]:
@@ -84,8 +84,8 @@ def test_bars_stand_on_a_scale_and_costs_can_be_told_apart() -> None:
     assert full_bar(effects(-0.02, 0.001)) == FULL_BAR_NATS
     assert full_bar(effects(-4.585, 0.001)) == 4.585
     costs = [-0.0042, -0.0041, -0.0007, 0.0]
-    assert len({f"{cost:.{places(costs)}f}" for cost in costs}) == 4
-    assert places([-1.0, -2.0]) == places([0.5]) == 2
+    assert len({f"{cost:.{decimals(costs)}f}" for cost in costs}) == 4
+    assert decimals([-1.0, -2.0]) == decimals([0.5]) == 2
 
 
 def test_changes_are_named_as_people_say_them() -> None:

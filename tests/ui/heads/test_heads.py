@@ -24,7 +24,7 @@ from headlight.corpora.corpora import Corpus, GoldCorpus, open_split
 from headlight.corpora.truth import KnownPair, known_pairs
 from tests.small import small_checkpoint
 from tests.ui.state.threads import finish
-from ui.attention.faithful import over_corpus
+from ui.attention.faithful import word_agreement_over_corpus
 from ui.heads import body, waiting
 from ui.heads.corpus import FILE, UPLOAD, ChosenCorpus, choices, counts, suited
 from ui.heads.head import ends
@@ -113,8 +113,8 @@ def test_what_came_with_a_model_is_shown_where_it_is_about_this_model(folder: Pa
     assert shipped is not None and find_history(known) is None  # it has none
     # Beside what the Attention page finds in a sentence.
     beginning = rf"Over 2 sentences of {re.escape(str(table))}, with all heads on,"
-    match = re.fullmatch(rf"{beginning} it is −?\d\.\d\d ± 0\.00\.", over_corpus(shipped))
-    assert match and over_corpus(atlases.shipped("models/other")) == ""
+    match = re.fullmatch(rf"{beginning} it is −?\d\.\d\d ± 0\.00\.", word_agreement_over_corpus(shipped))
+    assert match and word_agreement_over_corpus(atlases.shipped("models/other")) == ""
     assert find(replace(known, pairs=1000)) is None and find(replace(known, chosen=ChosenCorpus("copy"))) is None
     assert find(replace(known, chosen=ChosenCorpus(str(table), is_private=True))) is None
     file.write_text(json.dumps(facts | {"edition": facts["edition"] + 1}))

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from headlight.formatting import signed
-from ui.attention.heads import over_corpus
+from ui.attention.heads import token_agreement_over_corpus
 from ui.state.models import CHECKPOINTS
 from ui.state.why_measured import ATTENTION, FILE, antecedents_measured, why_measured
 from ui.why.antecedents import _same_three
@@ -19,7 +19,7 @@ SHIPPED = sorted(file.parent.name for file in CHECKPOINTS.glob(f"*/{FILE}"))
 def test_the_measurements_fit_the_models(name: str) -> None:
     facts = why_measured(name)
     assert facts is not None and ATTENTION in facts["measures"]
-    text = re.sub(r'\[([^]]*)\]\(#term[^ ]* "[^"]*"\)', r"\1", over_corpus(name))  # terms are links
+    text = re.sub(r'\[([^]]*)\]\(#term[^ ]* "[^"]*"\)', r"\1", token_agreement_over_corpus(name))  # terms are links
     attention, best = facts["measures"][ATTENTION], facts["measures"][facts["best"]]
     assert (
         f"{signed(attention['mean'])} ({signed(attention['low'])} to {signed(attention['high'])})" in text
@@ -32,7 +32,7 @@ def test_the_measurements_fit_the_models(name: str) -> None:
 
 def test_a_model_without_measurements_has_none() -> None:
     assert len(SHIPPED) >= 5
-    assert why_measured("de-en") is None and over_corpus("de-en") == ""
+    assert why_measured("de-en") is None and token_agreement_over_corpus("de-en") == ""
 
 
 def test_the_causes_of_il_and_elle_are_told_with_the_same_heads_throughout() -> None:

@@ -39,7 +39,7 @@ LOGARITHMIC_FROM = 10  # how many times the smallest size the largest has to be 
 Sizes = dict[str, list[StreamSize]]  # by stack
 
 
-def left_out(name: str, model: Translator, text: str, view: AttentionView, trace: Trace) -> None:
+def mistake_effect(name: str, model: Translator, text: str, view: AttentionView, trace: Trace) -> None:
     """Draw what the model writes as it is, and the sizes of both streams; nothing where no mistake is made."""
     if not isinstance(model, BrokenTranslator):
         return
