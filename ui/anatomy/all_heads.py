@@ -40,7 +40,7 @@ def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
         st.caption("This attention has one head: there is nothing to compare.")
         return
     measured = heads_alone(name, tuple(trace.source.ids), tuple(trace.target.ids), chosen.site)
-    st.caption(_words(measured, chosen.head))
+    st.caption(_caption(measured, chosen.head))
     st.html(alone_html(measured, chosen.head))
 
 
@@ -49,7 +49,7 @@ def steps_html(d_model: int, heads: int, width: int, queries: int, keys: int, th
     d_head = width // heads
     hatch = theme.hatch
     head_colours = [theme.heads[head % len(theme.heads)] for head in range(min(heads, MAX_DRAWN_HEADS))]
-    listed = [
+    steps = [
         ("The layer reads", (1, queries, d_model), "a vector a token", [hatch], False),
         ("times W_Q", (1, queries, width), "q of all heads in one vector", [hatch], False),
         ("view", (1, queries, heads, d_head), f"cut into {heads} pieces of {d_head}", head_colours, False),
@@ -59,7 +59,7 @@ def steps_html(d_model: int, heads: int, width: int, queries: int, keys: int, th
         ("transpose, join", (1, queries, width), "the pieces in one vector again", head_colours, False),
         ("times W_O", (1, queries, d_model), "mixes what the heads found", [hatch], False),
     ]
-    boxes = "".join(_step(*step) for step in listed)
+    boxes = "".join(_step(*step) for step in steps)
     return f'<ol class="head-shapes">{boxes}</ol>'
 
 
@@ -72,7 +72,7 @@ def _step(name: str, sizes: tuple[int, ...], note: str, colours: list[str], stac
     )
 
 
-def _words(measured: SeveralHeads, head: int) -> str:
+def _caption(measured: SeveralHeads, head: int) -> str:
     losses = {i: alone - measured.whole for i, alone in measured.alone.items()}
     best = max(losses, key=losses.__getitem__)
     return (

@@ -13,8 +13,8 @@ from headlight.charts.lines import Curve, lines
 from headlight.formatting import percent
 from transformer import Trace
 from transformer.layers import EncoderLayer
+from transformer.t5 import T5Config
 from transformer.taps import Site
-from ui.anatomy.facts import is_t5
 from ui.state.models import translator
 from ui.viewer.component import plot
 from ui.widgets.disclosure import draw_when_open
@@ -37,27 +37,25 @@ def _costs(name: str, tokens: int) -> None:
     # Pruned heads count too: a layer that lost all of its heads would compare nothing.
     sizes = config.d_model, attention.n_heads * attention.d_head, config.encoder.d_ff, gated
     before = ", before heads were pruned" if config.pruned_heads else ""
-    each = [layer_cost(n, *sizes) for n in LENGTHS]
-    at, work = crossing(*sizes), layer_cost(tokens, *sizes)
+    costs = [layer_cost(n, *sizes) for n in LENGTHS]
+    half_at, cost = crossing(*sizes), layer_cost(tokens, *sizes)
     st.caption(
         f"One encoder layer of this model{before}, in multiply-adds. Comparing every token with every other grows with "
         f"n² · d, the maps that each token goes through with n · d². Here, with {tokens:,} tokens, attention's "
-        f"products are {percent(work.attention / sum(work), 1)} of {sum(work):,}; from {at:,} tokens on they are more "
-        "than half."
+        f"products are {percent(cost.attention / sum(cost), 1)} of {sum(cost):,}; from {half_at:,} tokens on they are "
+        "more than half."
     )
     curves = [
-        Curve("q kᵀ and weights times v", LENGTHS, np.array([layer.attention for layer in each])),
+        Curve("q kᵀ and weights times v", LENGTHS, np.array([layer.attention for layer in costs])),
         Curve(
             "projections and feed-forward",
             LENGTHS,
-            np.array([layer.projections + layer.feed_forward for layer in each]),
+            np.array([layer.projections + layer.feed_forward for layer in costs]),
         ),
     ]
+    mark = half_at, f"n = {half_at:,}"
     theme = st.context.theme.type or "light"
-    plot(
-        lines(curves, "Multiply-adds of a layer", "tokens n", logarithmic="xy", at=(at, f"n = {at:,}"), theme=theme),
-        key="costs",
-    )
+    plot(lines(curves, "Multiply-adds of a layer", "tokens n", logarithmic="xy", at=mark, theme=theme), key="costs")
     st.caption(
         f"Table 1 of the paper at n = {tokens:,} and d = {config.d_model:,}. A recurrent network reads one token after "
         "the other, and what two tokens have to do with each other passes through every one between them; in "
@@ -66,7 +64,7 @@ def _costs(name: str, tokens: int) -> None:
     rows = table_1(tokens, config.d_model)
     columns = ("Layer", "Cost", "here", "Steps one after the other", "Longest path")
     cost_table(columns, [(r.name, r.complexity, f"{r.products:,.0f}", f"{r.steps:,}", f"{r.path:,}") for r in rows])
-    if is_t5(config):
+    if isinstance(config, T5Config):
         st.caption("T5's heads together may be wider than d_model; the curve has their own width.")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-import numpy as np
 import streamlit as st
 
 from headlight.analysis.neighbours import Neighbour, neighbours, tied, weights
@@ -13,6 +12,7 @@ from headlight.charts.colours import Theme, theme_named
 from headlight.corpora.cutting import Merges, WordSplit, describe_splitting, has_merges
 from headlight.formatting import minus, plural
 from headlight.graphemes import token_dir
+from headlight.language import listed
 from transformer import Trace, Translator
 from transformer.tokenizers import Tokenizer
 from ui.anatomy.chosen import ChosenPart, tokens
@@ -115,7 +115,7 @@ def _nearest_tokens(model: Translator, tokenizer: Tokenizer, chosen: ChosenPart,
         with column:
             title = " = ".join(_NAMES[name] for name in names)
             st.markdown(f"**{title[0].upper()}{title[1:]}** :gray[nearest to {literal(tokenizer.label(id))}]")
-            st.html(near_html(nearest(matrix, id, tokenizer), tokenizer))
+            st.html(near_html(neighbours(matrix, id, without=tokenizer.special_ids), tokenizer))
     st.caption(
         "The numbers are cosines between rows of the matrix, the model's own weights: 1 is the same direction, 0 a "
         "right angle. Special tokens are left out."
@@ -130,10 +130,6 @@ def matrices_of(model: Translator, stack: str) -> list[list[str]]:
     return [group for group in groups if group]
 
 
-def nearest(matrix: np.ndarray, id: int, tokenizer: Tokenizer) -> list[Neighbour]:
-    return neighbours(matrix, id, without=tokenizer.special_ids)
-
-
 def describe_matrices(groups: list[list[str]]) -> str:
     """Say which of the three matrices are the same one."""
     names = [["the " + _NAMES[name] for name in group] for group in groups]
@@ -144,10 +140,10 @@ def describe_matrices(groups: list[list[str]]) -> str:
             "what is near in one need not be near in the other."
         )
     (group,) = shared
-    listed = ", ".join(group[:-1]) + " and " + group[-1]
+    together = listed(group)
     alone = "".join(f" {group[0][0].upper()}{group[0][1:]} is another." for group in names if len(group) == 1)
     reason = ", so a token is written by the row that reads it" if "output" in max(groups, key=len) else ""
-    return f"{listed[0].upper()}{listed[1:]} are one matrix{reason}.{alone}"
+    return f"{together[0].upper()}{together[1:]} are one matrix{reason}.{alone}"
 
 
 def near_html(neighbours: list[Neighbour], tokenizer: Tokenizer) -> str:

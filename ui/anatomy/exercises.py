@@ -8,8 +8,8 @@ from headlight.analysis.network import NetworkPart
 from headlight.folders import COMMAND
 from headlight.teaching.exercises import stub
 from transformer.config import ModelConfig
+from transformer.t5 import T5Config
 from ui.anatomy.chosen import stack_of
-from ui.anatomy.facts import is_t5
 
 
 def files(part: NetworkPart, config: ModelConfig) -> list[str]:
@@ -24,7 +24,7 @@ def files(part: NetworkPart, config: ModelConfig) -> list[str]:
         "norm": ["layer_norm.py"],
         "output": ["model.py", "greedy.py", "beam.py"],
     }[part.name]
-    return [file for file in of if file != "layer_norm.py" or not is_t5(config)]
+    return [file for file in of if file != "layer_norm.py" or not isinstance(config, T5Config)]
 
 
 def offer(part: NetworkPart, config: ModelConfig) -> None:

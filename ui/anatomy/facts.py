@@ -19,14 +19,6 @@ _ACTIVATIONS = {
 }
 
 
-def is_t5(config: ModelConfig) -> bool:
-    """Return whether this is a T5-like model.
-
-    There norms divide by the root mean square, positions are a bias on the scores, and scores are not scaled.
-    """
-    return isinstance(config, T5Config)
-
-
 def shape(sizes: Shape) -> str:
     """Format a shape: (10, 256) as "10 × 256"; (10,) as "10 tokens"."""
     if len(sizes) == 1:
@@ -90,7 +82,7 @@ def _details(part: NetworkPart, config: ModelConfig) -> str:
     if part.name == "embedding":
         none = (
             " No positional encoding: positions are a bias on the scores."
-            if is_t5(config)
+            if isinstance(config, T5Config)
             else " No positional encoding."
         )
         positional = {"learned": " They include the positional encoding.", "none": none}
@@ -104,7 +96,7 @@ def formula(part: NetworkPart, config: ModelConfig) -> str:
     match part.name:
         case "attention":
             scores = rf"\frac{{q K^\top}}{{\sqrt{{{config.d_head(stack)}}}}}"
-            if is_t5(config):
+            if isinstance(config, T5Config):
                 scores = r"q K^\top" if part.kind == "cross" else r"q K^\top + b_{j-i}"
             return rf"\text{{head}}(q, K, V) = \text{{softmax}}\!\left({scores}\right) V"
         case "ff":
@@ -116,7 +108,7 @@ def formula(part: NetworkPart, config: ModelConfig) -> str:
         case "output":
             bias = " + b" if config.logits_bias else ""
             return rf"P(i) = \frac{{e^{{l_i}}}}{{\sum_j e^{{l_j}}}}, \qquad l = W x{bias}"
-    if is_t5(config):
+    if isinstance(config, T5Config):
         return r"\text{norm}(x) = \text{gain} \odot \frac{x}{\sqrt{\text{mean of squares} + \varepsilon}}"
     return (
         r"\text{norm}(x) = \text{gain} \odot \frac{x - \text{mean}}{\sqrt{\text{variance} + \varepsilon}} + \text{bias}"

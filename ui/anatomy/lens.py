@@ -27,7 +27,7 @@ def draw_lens(name: str, text: str, target: str | None) -> None:
     trace = models.trace(name, text, target)
     model, predictions = translator(name), lens_of(name, trace)
     st.subheader("What would it predict if it stopped here?", anchor="lens")
-    st.caption(explained(_words(predictions, trace, model.model.config), "residual stream", "final layer norm"))
+    st.caption(explained(_caption(predictions, trace, model.model.config), "residual stream", "final layer norm"))
     components.lens(
         lens_payload(predictions, trace, model, view.lens),
         key=widget_key("lens"),
@@ -37,7 +37,7 @@ def draw_lens(name: str, text: str, target: str | None) -> None:
     write_address()
 
 
-def _words(predictions: Lens, trace: Trace, config: ModelConfig) -> str:
+def _caption(predictions: Lens, trace: Trace, config: ModelConfig) -> str:
     norm = "the final layer norm and the output projection" if config.final_norm else "the output projection"
     norm = "the layers before the output projection and that projection" if config.output_transform else norm
     count = len(trace.reads)

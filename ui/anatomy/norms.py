@@ -18,8 +18,8 @@ from headlight.charts.lines import Curve, lines
 from headlight.glossary import explained
 from headlight.importers.examples import examples
 from transformer import Trace
+from transformer.t5 import T5Config
 from ui.anatomy.chosen import ChosenPart
-from ui.anatomy.facts import is_t5
 from ui.anatomy.passes import stream_of
 from ui.state import models
 from ui.state.models import translator
@@ -66,7 +66,7 @@ def _beside_batch_norm(name: str, trace: Trace, chosen: ChosenPart) -> None:
         f"number {i + 1}": [float(row[i]) for row in rows.values()] for i in range(min(MAX_NUMBERS, len(first.read)))
     }
     number_table(table, 2, "both-norms")
-    rms_note = " This model's own norm subtracts no mean." if is_t5(model.model.config) else ""
+    rms_note = " This model's own norm subtracts no mean." if isinstance(model.model.config, T5Config) else ""
     st.caption(
         f"Sentence 1: {literal(sentences[0])} Sentence 2: {literal(sentences[1])} With the other sentence beside it, "
         f"layer norm's numbers change by at most {moved[0]:.2g}, batch norm's by {moved[1]:.2g}. Both before gain and "

@@ -15,9 +15,9 @@ from headlight.analysis.stream import CROSS, FEED_FORWARD, SELF, Stream
 from headlight.formatting import minus
 from transformer import Trace
 from transformer.config import ModelConfig
+from transformer.t5 import T5Config
 from ui.anatomy import components, embedding, learned_merges, norms
 from ui.anatomy.chosen import ChosenPart, tokens
-from ui.anatomy.facts import is_t5
 from ui.anatomy.passes import stream_of
 from ui.anatomy.payloads import likely_tokens, parts_payload
 from ui.state.models import translator
@@ -34,7 +34,7 @@ def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
     model = translator(name)
     config, of = model.model.config, tokens(trace, chosen.stack)
     part_values = _part_values(stream_of(name, trace), chosen)
-    st.caption(_words(part_values, chosen, config))
+    st.caption(_caption(part_values, chosen, config))
     if chosen.part.name == "ff":
         st.caption(_alone(stream_of(name, trace), chosen))
     bars = likely_tokens(part_values, model) if chosen.part.name == "output" else ()
@@ -67,7 +67,7 @@ def _part_values(stream: Stream, chosen: ChosenPart) -> TracedVectors:
     return parts.output(stream, token)
 
 
-def _words(part_values: TracedVectors, chosen: ChosenPart, config: ModelConfig) -> str:
+def _caption(part_values: TracedVectors, chosen: ChosenPart, config: ModelConfig) -> str:
     stack = config.encoder if chosen.stack == "encoder" else config.decoder
     vectors = part_values.vectors
     match chosen.part.name:
@@ -81,7 +81,7 @@ def _words(part_values: TracedVectors, chosen: ChosenPart, config: ModelConfig) 
                 "where.",
                 "none": "nothing is added: this model has no positional encoding.",
             }[config.positions]
-            if is_t5(config):
+            if isinstance(config, T5Config):
                 positions = "nothing is added: positions are a bias on the scores of self-attention."
             times = f", times √{config.d_model} = {config.d_model**0.5:.3g}," if config.scale_embeddings else ""
             normed = config.norms_embedding(chosen.stack)
@@ -95,11 +95,12 @@ def _words(part_values: TracedVectors, chosen: ChosenPart, config: ModelConfig) 
         case "ff":
             active = np.count_nonzero(vectors["active"] > 0)
             gated = ", multiplied by the gate, a third linear layer of the same vector" * ("gate" in vectors)
+            last = f", and layer norm brings it to {_length(vectors['after'])}" if "after" in vectors else ""
             return (
                 f"Two linear layers, the same for every token, with {ACTIVATIONS[config.activation]} between "
                 f"them{gated}. Here {active:,} of the {stack.d_ff:,} inner activations are above zero. The output is "
                 f"added to the residual stream, which goes from length {_length(vectors['x'])} to "
-                f"{_length(vectors['sum'])}{_then(vectors)}."
+                f"{_length(vectors['sum'])}{last}."
             )
         case "output":
             return (
@@ -107,7 +108,7 @@ def _words(part_values: TracedVectors, chosen: ChosenPart, config: ModelConfig) 
                 "the vocabulary; the softmax turns these logits into the probability of each possible next token."
             )
     does = "Brings a token's vector to mean 0 and variance 1, then applies a learned gain and bias to"
-    if is_t5(config):
+    if isinstance(config, T5Config):
         does = "Divides a token's vector by the root mean square of its numbers, then applies a learned gain to"
     return f"{does} each number. Here the length goes from {_length(vectors['x'])} to {_length(vectors['after'])}."
 
@@ -122,10 +123,6 @@ def _alone(stream: Stream, chosen: ChosenPart) -> str:
         f"most {moved:.1g}. Over the whole sentence that is two convolutions of width 1, {shapes}: what mixes tokens "
         "is attention alone."
     )
-
-
-def _then(vectors: dict[str, np.ndarray]) -> str:
-    return f", and layer norm brings it to {_length(vectors['after'])}" if "after" in vectors else ""
 
 
 def _rows(part_values: TracedVectors, chosen: ChosenPart, config: ModelConfig) -> Sequence[Row]:
@@ -158,7 +155,7 @@ def _rows(part_values: TracedVectors, chosen: ChosenPart, config: ModelConfig) -
         case "output":
             return [("state", "The decoder's output", "", "all")]
     x = vectors["x"]
-    if is_t5(config):
+    if isinstance(config, T5Config):
         return [
             ("x", "Before", f"root mean square {np.sqrt((x**2).mean()):.2f}", "before"),
             ("standard", "Root mean square 1", "", "after"),

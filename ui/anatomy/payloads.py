@@ -13,15 +13,16 @@ import numpy as np
 from headlight.analysis.anatomy import Walk, WalkError
 from headlight.analysis.network import NetworkPart
 from headlight.analysis.parts import TracedVectors
-from headlight.analysis.sites import pruned_heads
+from headlight.analysis.sites import kind_of, pruned_heads
 from headlight.analysis.stream import Lens
 from headlight.formatting import minus, two_digits
 from headlight.viewer.packing import pack
 from transformer import Trace, Translator
 from transformer.config import ModelConfig
+from transformer.t5 import T5Config
 from transformer.tokenizers import number_duplicates
-from ui.anatomy.chosen import ChosenPart, stack_of, tokens
-from ui.anatomy.facts import facts, is_t5, shape, size, title
+from ui.anatomy.chosen import ChosenPart, tokens
+from ui.anatomy.facts import facts, shape, size, title
 
 VARIANTS = ((True, True), (True, False), (False, True), (False, False))  # (adjusted, masked), the model's first
 MAX_LIKELY_TOKENS = 10
@@ -67,7 +68,7 @@ def _pruned(part: NetworkPart, config: ModelConfig) -> list[int]:
 
 def walk_payload(walk: Walk, trace: Trace, config: ModelConfig, agreement: WalkError, start: dict[str, Any]) -> bytes:
     """Return one query through one head for walk.js."""
-    kind = "cross" if walk.site.kind == "cross" else stack_of("encoder" if walk.site.stack == "encoder" else "decoder")
+    kind = kind_of(walk.site)
     variants = [walk.variants[switches] for switches in VARIANTS]
     heads, d_head = walk.own.heads.shape
     header = {
@@ -87,8 +88,8 @@ def walk_payload(walk: Walk, trace: Trace, config: ModelConfig, agreement: WalkE
         "pre": config.norm == "pre",
         "positions": config.positions,
         "scaled": config.scale_embeddings,
-        "rms": is_t5(config),
-        "relative": is_t5(config),
+        "rms": isinstance(config, T5Config),
+        "relative": isinstance(config, T5Config),
         "adjusts": "bias" if walk.position_bias is not None else "divide" if walk.divisor != 1 else "nothing",
         "biased": config.qkv_bias,
         "output_biased": config.attention_output_bias,

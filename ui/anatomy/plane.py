@@ -16,10 +16,10 @@ from headlight.formatting import minus, percent, plural
 from headlight.glossary import explained
 from transformer import Trace
 from transformer.config import ModelConfig
+from transformer.t5 import T5Config
 from transformer.tokenizers import Tokenizer
 from ui.anatomy.chosen import ChosenPart, tokens
 from ui.anatomy.embedding import tokenizer_of
-from ui.anatomy.facts import is_t5
 from ui.anatomy.matrix_table import MatrixAxes, matrix_html, side_by_side
 from ui.anatomy.passes import words_at_head
 from ui.anatomy.view import MAX_WORDS_CHARACTERS, AnatomyView
@@ -161,7 +161,7 @@ def describe_embeddings(config: ModelConfig, chosen: ChosenPart) -> str:
             f"**Not what the model does:** in a sentence this head reads what the {plural(layer - 1, 'layer')} below "
             f"left in the residual stream. Here its maps are applied to the embeddings themselves.{normed}"
         )
-    if is_t5(config):
+    if isinstance(config, T5Config):
         added = "The bias of the distance, which the model adds to the scores, is left out here."
     elif config.positions == "none":
         added = "In a sentence the head reads the same vectors: this model has no positional encoding."

@@ -13,10 +13,10 @@ from headlight.charts.colours import theme_named
 from headlight.charts.lines import Curve, lines
 from headlight.formatting import brief, percent, plural
 from transformer import Trace
-from transformer.trace import Tokens
+from transformer.config import ModelConfig
+from transformer.t5 import T5Config
 from ui.anatomy.chosen import ChosenPart, tokens
 from ui.anatomy.cost import cost_table
-from ui.anatomy.facts import is_t5
 from ui.anatomy.matrix_table import MAX_CELLS, MatrixAxes, matrix_html, side_by_side, window
 from ui.anatomy.passes import GAINS, STEPS, gradients_by_distance, whole_head
 from ui.state.models import translator
@@ -64,13 +64,12 @@ def _draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
     cost_table(("Attention", "What changes", "Cost", "From"), RELATIVES)
     model = translator(name).model
     if attention_at(model, chosen.site).remaining:
-        columns = trace.reads if chosen.part.kind == "decoder" else trace.source
         matrices = whole_head(name, (trace,), chosen.site, chosen.head, None)[0]
-        _sparse_and_linear(matrices, tokens(trace, chosen.stack), columns, chosen, is_t5(model.config))
+        _sparse_and_linear(matrices, trace, chosen, model.config)
     _gradient_by_distance()
 
 
-def _sparse_and_linear(matrices: Matrices, rows: Tokens, columns: Tokens, chosen: ChosenPart, t5: bool) -> None:
+def _sparse_and_linear(matrices: Matrices, trace: Trace, chosen: ChosenPart, config: ModelConfig) -> None:
     st.markdown(f"**Sparse and linear attention in head {chosen.head + 1}**")
     exact = masked_softmax(matrices.scores, matrices.visible)
     queries, keys = exact.shape
@@ -80,6 +79,7 @@ def _sparse_and_linear(matrices: Matrices, rows: Tokens, columns: Tokens, chosen
     linear = linear_weights(matrices.queries, matrices.keys, matrices.visible)
     down = window(queries, chosen.query)
     across = down if queries == keys else window(keys, None)
+    rows, columns = tokens(trace, chosen.stack).labels[down], trace.columns(chosen.part.kind)[across]
     theme = theme_named(st.context.theme.type or "light")
     pictures = (
         ("Softmax, exact", exact, matrices.visible),
@@ -89,10 +89,12 @@ def _sparse_and_linear(matrices: Matrices, rows: Tokens, columns: Tokens, chosen
     tables = []
     for title, weights, visible in pictures:
         hidden = ~visible[down, across]
-        axes = MatrixAxes(rows.labels[down], columns.labels[across], hidden, chosen.query - down.start)
+        axes = MatrixAxes(rows, columns, hidden, chosen.query - down.start)
         tables.append(matrix_html(title, weights[down, across], axes, theme, (0.0, 1.0), hidden="0"))
     st.html(side_by_side(tables))
-    cut = f" At most {MAX_CELLS} rows and columns are drawn." if max(queries, keys) > MAX_CELLS else ""
+    notes = f" At most {MAX_CELLS} rows and columns are drawn." if max(queries, keys) > MAX_CELLS else ""
+    if isinstance(config, T5Config):
+        notes = " T5's position bias is part of the scores, and linear attention leaves it out." + notes
     pairs, share = plural(int(matrices.visible.sum()), "pair"), (exact * seen_keys).sum() / exact.sum()
     st.caption(
         f"Sparse (strided, Child et al. 2019): the same scores, but a query keeps only keys at most {step} away and at "
@@ -102,9 +104,7 @@ def _sparse_and_linear(matrices: Matrices, rows: Tokens, columns: Tokens, chosen
         f"{percent(moved(exact, sparse))} of an average row's weight to other keys, linear attention "
         f"{percent(moved(exact, linear))}; the mean of a row's largest weight is {linear.max(-1).mean():.2f} there "
         f"instead of {exact.max(-1).mean():.2f}, as nothing is exponentiated. This model was trained with the softmax; "
-        "one trained with another attention learns to use that."
-        + (" T5's position bias is part of the scores, and linear attention leaves it out." if t5 else "")
-        + cut
+        f"one trained with another attention learns to use that.{notes}"
     )
 
 

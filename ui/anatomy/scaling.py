@@ -14,8 +14,8 @@ from headlight.charts.scaling import against_width as chart
 from headlight.formatting import brief
 from headlight.glossary import explained
 from transformer import Trace
+from transformer.t5 import T5Config
 from ui.anatomy.chosen import ChosenPart
-from ui.anatomy.facts import is_t5
 from ui.anatomy.passes import additive_by_width, against_width, whole_head
 from ui.state.models import translator
 from ui.viewer.component import plot
@@ -42,7 +42,7 @@ def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
             "key",
         )
     )
-    st.caption(_words(spreads, d_head, is_t5(model.config)))
+    st.caption(_caption(spreads, d_head, isinstance(model.config, T5Config)))
     theme = st.context.theme.type or "light"
     variances = np.array([[pair[i].variance for pair in random] for i in range(2)])
     largest = np.array([[pair[i].largest for pair in random] for i in range(2)])
@@ -94,7 +94,7 @@ def _beside_additive(keys: int, theme: str) -> None:
     )
 
 
-def _words(spreads: tuple[ScoreSpread, ScoreSpread], d_head: int, t5: bool) -> str:
+def _caption(spreads: tuple[ScoreSpread, ScoreSpread], d_head: int, t5: bool) -> str:
     plain, divided = spreads
     return (
         f"This head: d_head is {d_head}, √d_head {math.sqrt(d_head):.3g}. Its scores have variance "

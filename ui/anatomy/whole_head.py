@@ -30,7 +30,7 @@ from headlight.importers.examples import examples
 from transformer import Trace, Translator
 from transformer.config import ModelConfig
 from transformer.tokenizers import number_duplicates
-from ui.anatomy.chosen import ChosenPart
+from ui.anatomy.chosen import ChosenPart, tokens
 from ui.anatomy.matrix_table import (
     MAX_CELLS,
     MAX_ROOMY_COLUMNS,
@@ -136,7 +136,7 @@ def _matrices(name: str, trace: Trace, chosen: ChosenPart, view: AnatomyView, ma
         for labels, size in zip(_labels(traces[at], chosen), every[at].scores.shape, strict=True)
     )
     added = len(columns) - len(_labels(traces[at], chosen)[1])
-    st.caption(_words(mask, default, added, len(traces) > 1, literal(traces[at].text)))
+    st.caption(_caption(mask, default, added, len(traces) > 1, literal(traces[at].text)))
     return DrawnMatrices(every[at], rows, columns, chosen.query if at == 0 else None)
 
 
@@ -171,9 +171,7 @@ def _padded(traces: tuple[Trace, ...], chosen: ChosenPart) -> int:
 
 def _labels(trace: Trace, chosen: ChosenPart) -> tuple[list[str], list[str]]:
     """Return the labels of the query tokens and of the key tokens."""
-    queries = trace.source if chosen.stack == "encoder" else trace.reads
-    looked = trace.reads if chosen.part.kind == "decoder" else trace.source
-    return queries.labels, looked.labels
+    return tokens(trace, chosen.stack).labels, trace.columns(chosen.part.kind)
 
 
 def _filled(labels: list[str], size: int, model: Translator) -> list[str]:
@@ -181,7 +179,7 @@ def _filled(labels: list[str], size: int, model: Translator) -> list[str]:
     return number_duplicates([*labels, *[pad] * (size - len(labels))])
 
 
-def _words(mask: Mask, default: Mask, added: int, batch: bool, text: str) -> str:
+def _caption(mask: Mask, default: Mask, added: int, batch: bool, text: str) -> str:
     if mask == default:
         does = f"**As the model does.** {_HIDES[mask]}."
     else:

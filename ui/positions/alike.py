@@ -10,6 +10,7 @@ import streamlit as st
 from headlight.analysis.positions import encoding, similarity, similarity_gap
 from headlight.charts.positions import similarity as chart
 from headlight.formatting import two_digits
+from headlight.language import listed
 from ui.positions.codes import Code
 from ui.viewer.component import plot
 
@@ -72,11 +73,7 @@ def draw_alike(code: Code, positions: int, width: int) -> None:
 def _draw_similarity(key: str, title: str, caption: str | None, table: np.ndarray) -> None:
     n = len(table)
     positions = sorted({n // 5, n // 2, 4 * n // 5})
-    names = (
-        ", ".join(f"{p:,}" for p in positions[:-1]) + f" and {positions[-1]:,}"
-        if len(positions) > 1
-        else f"{positions[0]}"
-    )
+    names = listed([f"{p:,}" for p in positions])
     st.subheader(title, anchor=False)
     law = "The similarity of two positions depends only on their distance"
     st.caption(caption or (f"{law}: the curves for p = {names} coincide." if len(positions) > 1 else f"{law}."))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from headlight.analysis.neighbours import neighbours
 from headlight.corpora.cutting import Merges
 from tests.small import TEXTS, small_checkpoint, small_translator
 from transformer.tokenizers import Tokenizer
-from ui.anatomy.embedding import cut_html, default_word, describe_matrices, matrices_of, near_html, nearest
+from ui.anatomy.embedding import cut_html, default_word, describe_matrices, matrices_of, near_html
 
 BPE = Tokenizer.train(TEXTS, "bpe", 60)
 
@@ -38,7 +39,7 @@ def test_neighbours_leave_special_tokens_out() -> None:
     model = small_translator()
     tokenizer = model.checkpoint.target_tokenizer
     matrix = model.model.output.weight.detach().numpy()
-    nearest_tokens = nearest(matrix, 10, tokenizer)
+    nearest_tokens = neighbours(matrix, 10, without=tokenizer.special_ids)
     assert nearest_tokens and not {near.id for near in nearest_tokens} & {*tokenizer.special_ids, 10}
     page = near_html(nearest_tokens, tokenizer)
     assert page.count("<tr") == len(nearest_tokens) and f"{nearest_tokens[0].cosine:.2f}" in page
