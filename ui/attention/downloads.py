@@ -29,8 +29,6 @@ ATTENTIONS = {
     "decoder": translatable("Decoder self-attention"),
     "cross": translatable("Cross-attention"),
 }
-
-
 FIGURES = {
     "head": translatable("This head"),
     "kind": translatable("Every head of {kind}"),
@@ -170,10 +168,9 @@ def trace_npz(traces: ShownTrace) -> bytes:
 
 def page_html(traces: ShownTrace, view: AttentionView, large: Panel, theme: Literal["light", "dark"]) -> str:
     trace = traces.trace
-    kinds: dict[str, KindView] = {}
-    for kind in KINDS:
-        layout, values = traces.measured(kind, view.words, view.hide)
-        kinds[kind] = kind_view(trace, layout, values)
+    kinds: dict[str, KindView] = {
+        kind: kind_view(trace, *traces.measured(kind, view.words, view.hide)) for kind in KINDS
+    }
     about = facts(traces, view, None)
     names = list(about)
     # The page prints the first two above its views.

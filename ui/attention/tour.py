@@ -59,10 +59,7 @@ def stops(view: AttentionView) -> list[dict[str, object]]:
             ),
             ".grid in .st-key-overview",
         ),
-        _stop(
-            head,
-            ".map in .st-key-head",
-        ),
+        _stop(head, ".map in .st-key-head"),
         _stop(
             gettext(
                 "This sentence says what the chosen head does here. Choose another square to read what that one does."

@@ -29,13 +29,13 @@ def export(entry: ListedModel) -> None:
     with menu, plain_errors():
         _button(
             "Headlight folder, as a zip",
-            partial(file_bytes, partial(zip_folder, entry.folder), f"{stem}.zip"),
+            partial(zip_folder, entry.folder),
             f"{stem}.zip",
             "Weights, configuration, tokenizer and card.",
         )
         _button(
             "One safetensors file",
-            partial(file_bytes, partial(safetensors_bundle, entry.folder), f"{stem}.safetensors"),
+            partial(safetensors_bundle, entry.folder),
             f"{stem}.safetensors",
             "The same, with all but the weights in the file's header. Any program that reads safetensors opens it.",
         )
@@ -43,7 +43,7 @@ def export(entry: ListedModel) -> None:
         reason = reason_against_marian(checkpoint.model.config, checkpoint.model)
         _button(
             "Hugging Face Marian, as a zip",
-            partial(file_bytes, partial(marian_zip, checkpoint), f"{stem}-marian.zip"),
+            partial(marian_zip, checkpoint),
             f"{stem}-marian.zip",
             "A folder that Hugging Face transformers opens with MarianMTModel and AutoTokenizer.",
             disabled=reason is not None,
@@ -53,10 +53,10 @@ def export(entry: ListedModel) -> None:
         st.caption(literal(caption))
 
 
-def _button(label: str, make: Callable[[], bytes], name: str, help_text: str, disabled: bool = False) -> None:
+def _button(label: str, make: Callable[[Path], object], name: str, help_text: str, disabled: bool = False) -> None:
     st.download_button(
         label,
-        in_turn(make, label),
+        in_turn(partial(file_bytes, make, name), label),
         name,
         "application/octet-stream",
         on_click="ignore",

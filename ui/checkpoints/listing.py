@@ -77,13 +77,10 @@ def entries() -> list[ListedModel]:
 
 def _folders() -> Iterator[tuple[str, Path]]:
     for prefix, above in (("", models.CHECKPOINTS), (models.IMPORTED_PREFIX, models.MODELS)):
-        entries = sorted(above.iterdir()) if above.is_dir() else []
-        yield from ((prefix + folder.name, folder) for folder in entries if _is_listed(folder))
+        for folder in sorted(above.iterdir()) if above.is_dir() else []:
+            if folder.is_dir() and not folder.name.startswith("."):
+                yield prefix + folder.name, folder
     yield from ((name, models.model_folder(name)) for name in models.finished_runs())
-
-
-def _is_listed(folder: Path) -> bool:
-    return folder.is_dir() and not folder.name.startswith(".")
 
 
 def _files(folder: Path) -> Files:

@@ -17,7 +17,7 @@ from ui.checkpoints.listing import ListedModel, open_listed
 from ui.widgets.errors import plain_errors
 from ui.widgets.sentence_box import sentence_box
 
-_HUES = (OKABE_ITO[0], OKABE_ITO[1], OKABE_ITO[2], OKABE_ITO[3])
+_HUES = OKABE_ITO[:4]
 _UNKNOWN = {SPECIALS[1], "<unk>", "<UNK>", "[unk]"}
 MAX_LISTED_PIECES = 400
 MAX_TEXT_CHARACTERS = 5_000

@@ -13,7 +13,7 @@ import streamlit as st
 from headlight.language import ORIGINAL_LANGUAGE, current, gettext, localized, within
 from transformer import Translator
 from transformer.decoding import Decoding
-from ui.decoding.payload import node_labels, settings
+from ui.decoding.payload import node_labels, output_text, settings
 from ui.decoding.player import horizon
 from ui.decoding.search import Search, TracedHypothesis
 from ui.decoding.tree_svg import tree_svg
@@ -50,9 +50,8 @@ def export(
 
 def tree_facts(name: str, text: str, model: Translator, search: Search) -> dict[str, str]:
     """Return the input and the settings of the decode: name to text."""
-    translation = model.checkpoint.target_tokenizer.decode(search.tree.ids(search.tree.winner))
     return {
-        **sentence_facts(name, model, text, translation),
+        **sentence_facts(name, model, text, output_text(model, search)),
         gettext("Strategy"): _in_words(search.decoding),
     }
 
@@ -106,7 +105,12 @@ def steps_json(
         "strategy": settings(search.decoding),
         "longest": tree.bound,
         "hypotheses": [
-            {"text": tokenizer.decode(tree.ids(i)), "ids": tree.ids(i), **_scores(tree.nodes[i])}
+            {
+                "text": tokenizer.decode(tree.ids(i)),
+                "ids": tree.ids(i),
+                "log_prob": tree.nodes[i].total,
+                "score": tree.nodes[i].score,
+            }
             for i in tree.hypotheses
         ],
         "nodes": nodes,
@@ -116,7 +120,8 @@ def steps_json(
                 "text": tokenizer.decode(line.ids),
                 "ids": line.ids,
                 "log_probs": line.log_probs,
-                **_scores(line),
+                "log_prob": line.log_prob,
+                "score": line.score,
                 "finished": line.finished,
             }
             for branch, line in branches
@@ -124,10 +129,6 @@ def steps_json(
         ],
     }
     return json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False)
-
-
-def _scores(end: Any) -> dict[str, float]:
-    return {"log_prob": end.total if hasattr(end, "total") else end.log_prob, "score": end.score}
 
 
 def _finite(log_prob: float) -> float | None:

@@ -17,12 +17,11 @@ from headlight.analysis.search_tree import OUTCOMES, Tree
 from headlight.language import gettext
 from headlight.viewer.packing import MAX_EXACT_WEIGHTS, pack
 from transformer import Translator
-from transformer.config import ModelConfig
 from transformer.decoding.strategies import Decoding
 from transformer.tokenizers import number_duplicates
 from ui.decoding.lanes import lanes
 from ui.decoding.search import MAX_SHOWN_CANDIDATES, RowPatterns, Search, TracedHypothesis
-from ui.decoding.view import Branch
+from ui.decoding.view import Branch, never_written
 
 
 @dataclass(frozen=True)
@@ -73,6 +72,11 @@ def node_labels(model: Translator, tree: Tree) -> list[str]:
     return model.checkpoint.target_tokenizer.labels([sos, *(node.token for node in tree.nodes[1:])])
 
 
+def output_text(model: Translator, search: Search) -> str:
+    """Return what the search ended with."""
+    return model.checkpoint.target_tokenizer.decode(search.tree.ids(search.tree.winner))
+
+
 def player_payload(model: Translator, search: Search, start: Start, only: tuple[int, int] | None) -> bytes:
     """Return the message to player.js: every head, or `only` one (layer and head from 0)."""
     tree, tokenizer, strings = search.tree, model.checkpoint.target_tokenizer, StringTable()
@@ -87,7 +91,7 @@ def player_payload(model: Translator, search: Search, start: Start, only: tuple[
         "vocabulary": search.vocabulary,
         "steps": search.decoder.shape[-1],
         "top": MAX_SHOWN_CANDIDATES,
-        "never": never_written(model.model.config),
+        "never": sorted(never_written(model.model.config)),
         "source": number_duplicates(search.source.labels),
         "language": gettext(str(model.card.get("source", "source"))),
         "nodes": {
@@ -191,11 +195,6 @@ def _heads_in_words(branch: Branch) -> str:
         else gettext("layer {layer}, head {head}", layer=layer, head=head)
         for layer, head in branch.heads
     )
-
-
-def never_written(config: ModelConfig) -> list[int]:
-    """Return the tokens that no decode ever writes, however probable."""
-    return sorted({config.pad_id, config.sos_id} - {config.eos_id})
 
 
 def _heads(model: Translator) -> dict[str, Any]:

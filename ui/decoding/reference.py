@@ -12,6 +12,7 @@ from headlight.formatting import probability_text, signed, translation_score
 from headlight.graphemes import right_to_left, sentence_dir, token_dir
 from headlight.language import gettext, localized, translatable
 from transformer import Translator
+from ui.decoding.payload import output_text
 from ui.decoding.player import horizon
 from ui.decoding.search import Search
 from ui.decoding.view import DecodingView
@@ -41,16 +42,12 @@ def reference(name: str, text: str, model: Translator, search: Search, view: Dec
         st.caption(f":material/visibility_off: {text}")
         return
     with plain_errors():
-        read, similarity = _read(name, text, view.reference, output(model, search))
+        output = output_text(model, search)
+        read, similarity = _read(name, text, view.reference, output)
         _strip(model, read)
         _numbers(model, search, read, similarity)
-        how_bleu_counts(output(model, search), view.reference)
+        how_bleu_counts(output, view.reference)
         draw_when_open(gettext("The reference as a table"), "reference-as-table", _as_table, model, read)
-
-
-def output(model: Translator, search: Search) -> str:
-    """Return what the search ended with, as text."""
-    return model.checkpoint.target_tokenizer.decode(search.tree.ids(search.tree.winner))
 
 
 @cached(100, translatable("Reading the reference"), key=models.versioned)

@@ -97,22 +97,13 @@ def _step_table(model: Translator, decode: Search, names: list[str], view: Decod
     numbers = {"step": len(path) - 1, "layer": layer + 1, "head": head + 1}
     st.caption(gettext("Step {step}, layer {layer}, head {head}", **numbers))
     source_column, target_column = st.columns(2)
-    read = gettext("Encoder, from {token}", token=words[most_attended])
-    sides: tuple[tuple[DeltaGenerator, dict[str, Any], str], ...] = (
-        (
-            source_column,
-            {gettext("Source"): words, gettext("Cross"): cross, read: decode.encoder[top, bottom, most_attended]},
-            "step-source",
-        ),
-        (
-            target_column,
-            {gettext("Written so far"): [names[i] for i in path[:-1]], gettext("Decoder"): decoder},
-            "step-written",
-        ),
-    )
-    for column, table, key in sides:
-        with column:
-            number_table(table, 3, key)
+    with source_column:
+        read = gettext("Encoder, from {token}", token=words[most_attended])
+        encoder = decode.encoder[top, bottom, most_attended]
+        number_table({gettext("Source"): words, gettext("Cross"): cross, read: encoder}, 3, "step-source")
+    with target_column:
+        written = [names[i] for i in path[:-1]]
+        number_table({gettext("Written so far"): written, gettext("Decoder"): decoder}, 3, "step-written")
 
 
 def _tree_table(decode: Search, names: list[str], last: int | None) -> None:

@@ -34,6 +34,11 @@ MAX_BRANCHES = 8
 Head = tuple[int, int | None]  # layer and head from 1; None is every head of the layer
 
 
+def never_written(config: ModelConfig) -> set[int]:
+    """Return the tokens that no decode ever writes, however probable."""
+    return {config.pad_id, config.sos_id} - {config.eos_id}
+
+
 @dataclass(frozen=True)
 class Branch:
     """A different continuation: the target begins with `ids`.
@@ -71,7 +76,7 @@ class Branch:
     def fits(self, config: ModelConfig, source_length: int, bound: int) -> bool:
         """Return whether a model can continue in this way; an address may have been written for another."""
         decoder = config.decoder
-        never = {config.pad_id, config.sos_id} - {config.eos_id}
+        never = never_written(config)
         can_be_written = all(token < config.target_vocab_size and token not in never for token in self.ids)
         whole_or_open = config.eos_id not in self.ids[:-1] and (self.word is None or self.ids[-1:] != (config.eos_id,))
         short_enough = len(self.ids) + (self.word is not None) <= bound

@@ -87,21 +87,16 @@ def _examples(atlas: Atlas, kind: Kind, index: tuple[int, int], measure: str) ->
         if pair is None:
             continue
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.button(
-                label,
-                icon=":material/grid_view:",
-                key=f"heads-open-{label}",
-                on_click=_take_sentence,
-                args=(kind, index, pair.source, pair.target),
-                help="Opens this head on the Attention page with this sentence and its translation.",
-            )
+            help = "Opens this head on the Attention page with this sentence and its translation."
+            if st.button(label, icon=":material/grid_view:", key=f"heads-open-{label}", help=help):
+                layer, head = index
+                set_view(text=pair.source, target=pair.target, kind=kind, layer=layer + 1, head=head + 1)
+                switch_page(PAGES[0].script, "Choose Attention in the menu.")
             st.html(
                 f'<div class="translated-sentence"><b>{value}</b> '
                 f"<bdi>{html.escape(shortened(pair.source, MAX_COLUMNS))}</bdi>"
                 f'<div dir="auto" class="faint">{html.escape(shortened(pair.target, MAX_COLUMNS))}</div></div>'
             )
-    if st.session_state.pop("heads-go", False):
-        switch_page(PAGES[0].script, "Choose Attention in the menu.")
 
 
 def ends(measure: Measure, best_and_worst: tuple[RankedSentence, RankedSentence]) -> list[tuple[str, int, str]]:
@@ -114,12 +109,6 @@ def ends(measure: Measure, best_and_worst: tuple[RankedSentence, RankedSentence]
     if texts[0] == texts[1]:
         return [("A sentence", best_and_worst[0].position, texts[0])]
     return [(best, best_and_worst[0].position, texts[0]), (worst, best_and_worst[1].position, texts[1])]
-
-
-def _take_sentence(kind: Kind, index: tuple[int, int], text: str, target: str) -> None:
-    layer, head = index
-    set_view(text=text, target=target, kind=kind, layer=layer + 1, head=head + 1)
-    st.session_state["heads-go"] = True
 
 
 def _numbers(atlas: Atlas, kind: Kind, index: tuple[int, int]) -> None:

@@ -290,19 +290,17 @@ def _sentences(evaluation: SlicedEvaluation, scores: SliceScores, names: Sequenc
     for row, sentence in enumerate(sentences):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             for number, (name, chrf) in enumerate(zip(names, sentence.chrf, strict=True), 1):
-                st.button(
+                if st.button(
                     f"{number}: {chrf:.0f}" if two else f"{chrf:.0f}",
                     icon=":material/grid_view:",
                     width=96,
                     key=f"slices-open-{row}-{number}",
-                    on_click=_open_in_attention,
-                    # With its own translation, of the page's model or of the other.
-                    kwargs={"text": sentence.source, "target": None} | ({} if number == 1 else {"model": name}),
                     help=f"chrF of {literal(name)}. Opens the sentence on the Attention page.",
-                )
+                ):
+                    # With its own translation, of the page's model or of the other.
+                    set_view(text=sentence.source, target=None, **({} if number == 1 else {"model": name}))
+                    switch_page(PAGES[0].script, "Choose Attention in the menu.")
             st.html(_sentence_html(sentence))
-    if st.session_state.pop("slices-go", False):
-        switch_page(PAGES[0].script, "Choose Attention in the menu.")
 
 
 def _sentence_html(sentence: SlicedSentence) -> str:
@@ -314,8 +312,3 @@ def _sentence_html(sentence: SlicedSentence) -> str:
     translations = "".join(map(line, numbered))
     reference = line(sentence.references[0], "faint")
     return f'<div class="translated-sentence"><b>{line(sentence.source)}</b>{translations}{reference}</div>'
-
-
-def _open_in_attention(**changes: object) -> None:
-    set_view(**changes)
-    st.session_state["slices-go"] = True
