@@ -7,24 +7,19 @@ import html
 import streamlit as st
 
 from headlight.analysis.several_heads import SeveralHeads
-from headlight.analysis.sites import attention_at
 from headlight.charts.colours import LESS_COLOUR, MORE_COLOUR, Theme, theme_named
 from headlight.formatting import signed
-from transformer import Trace
-from ui.anatomy.chosen import ChosenPart, tokens
+from ui.anatomy.chosen import ChosenPart
 from ui.anatomy.passes import heads_alone
-from ui.state.models import translator
 from ui.widgets.table import Cell, bar, table_html
 
 LITTLE_LOST = " Little is lost in this attention: the others make up for it. Open another on the map to compare."
 MAX_DRAWN_HEADS = 16  # heads that the picture tells apart
 
 
-def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
-    model = translator(name).model
-    attention = attention_at(model, chosen.site)
+def draw(chosen: ChosenPart) -> None:
+    attention, trace = chosen.attention, chosen.trace
     heads, width = len(attention.remaining), attention.query.out_features
-    queries = len(tokens(trace, chosen.stack))
     keys = trace.pattern(chosen.part.kind).shape[-1]
     theme = theme_named(st.context.theme.type or "light")
     st.markdown("**How the vector is cut into heads**")
@@ -34,12 +29,12 @@ def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
         "gives. Splitting and joining only reshape: no number changes. Shapes are [sentences, tokens, "
         "numbers], with an axis for the heads in between."
     )
-    st.html(steps_html(model.config.d_model, heads, width, queries, keys, theme))
+    st.html(steps_html(chosen.config.d_model, heads, width, len(chosen.tokens), keys, theme))
     st.markdown("**Why several?**")
     if heads == 1:
         st.caption("This attention has one head: there is nothing to compare.")
         return
-    measured = heads_alone(name, tuple(trace.source.ids), tuple(trace.target.ids), chosen.site)
+    measured = heads_alone(chosen.name, tuple(trace.source.ids), tuple(trace.target.ids), chosen.site)
     st.caption(_caption(measured, chosen.head))
     st.html(alone_html(measured, chosen.head))
 

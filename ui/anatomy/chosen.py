@@ -7,16 +7,25 @@ from dataclasses import dataclass
 import numpy as np
 
 from headlight.analysis.network import NetworkPart
-from transformer import Trace
+from headlight.analysis.sites import attention_at, site_of
+from transformer import Trace, Translator
+from transformer.attention import MultiHeadAttention
+from transformer.config import ModelConfig
 from transformer.taps import Site
 from transformer.trace import Kind, Tokens
 from ui.anatomy.view import AnatomyView
+from ui.state.models import translator
 
 
 @dataclass(frozen=True)
 class ChosenPart:
-    """A part, a head of it where it is an attention, and a token that goes through it; all count from 0."""
+    """A part of a model, a head of it where it is an attention, and the token of a trace that goes through it.
 
+    All count from 0.
+    """
+
+    name: str  # of the model
+    trace: Trace
     index: int  # of the part among the network's
     part: NetworkPart
     head: int
@@ -30,7 +39,24 @@ class ChosenPart:
     def site(self) -> Site:
         """The site of the chosen attention."""
         assert self.part.layer is not None
-        return Site(self.stack, self.part.layer, "cross" if self.part.kind == "cross" else "self")
+        return site_of(self.part.kind, self.part.layer)
+
+    @property
+    def model(self) -> Translator:
+        return translator(self.name)
+
+    @property
+    def config(self) -> ModelConfig:
+        return self.model.model.config
+
+    @property
+    def attention(self) -> MultiHeadAttention:
+        return attention_at(self.model.model, self.site)
+
+    @property
+    def tokens(self) -> Tokens:
+        """The tokens of the stack that the part is in."""
+        return tokens(self.trace, self.stack)
 
 
 def stack_of(kind: Kind) -> str:
@@ -42,18 +68,18 @@ def tokens(trace: Trace, stack: str) -> Tokens:
     return trace.source if stack == "encoder" else trace.reads
 
 
-def choose(view: AnatomyView, trace: Trace, parts: list[NetworkPart]) -> ChosenPart:
+def choose(view: AnatomyView, name: str, trace: Trace, parts: list[NetworkPart]) -> ChosenPart:
     """Return the view's part, head and token where they exist in this model, else the page's defaults."""
     index = _index(view, parts)
     part = parts[index]
     count = len(tokens(trace, stack_of(part.kind)))
     query = view.query - 1 if view.query and view.query <= count else count // 2
     if part.name != "attention" or part.layer is None:
-        return ChosenPart(index, part, 0, query)
+        return ChosenPart(name, trace, index, part, 0, query)
     patterns = trace.pattern(part.kind)[part.layer]
     is_present = view.head and view.head <= len(patterns) and patterns[view.head - 1].any()
     head = view.head - 1 if view.head and is_present else _sharpest_head(trace, part.kind, patterns, query)
-    return ChosenPart(index, part, head, query)
+    return ChosenPart(name, trace, index, part, head, query)
 
 
 def _index(view: AnatomyView, parts: list[NetworkPart]) -> int:

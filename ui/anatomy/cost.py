@@ -11,11 +11,11 @@ from headlight.analysis.network import crossing, layer_cost, table_1
 from headlight.analysis.sites import attention_at
 from headlight.charts.lines import Curve, lines
 from headlight.formatting import percent
-from transformer import Trace
+from transformer import Transformer
 from transformer.layers import EncoderLayer
 from transformer.t5 import T5Config
 from transformer.taps import Site
-from ui.state.models import translator
+from ui.anatomy.chosen import ChosenPart
 from ui.viewer.component import plot
 from ui.widgets.disclosure import draw_when_open
 from ui.widgets.table import table_html
@@ -23,13 +23,12 @@ from ui.widgets.table import table_html
 LENGTHS = [int(n) for n in np.unique(np.geomspace(4, 16_384, 49).round())]
 
 
-def offer(name: str, trace: Trace) -> None:
+def offer(chosen: ChosenPart) -> None:
     """Draw an expander, closed at first."""
-    draw_when_open("What it costs", "cost", _costs, name, len(trace.source))
+    draw_when_open("What it costs", "cost", _costs, chosen.model.model, len(chosen.trace.source))
 
 
-def _costs(name: str, tokens: int) -> None:
-    model = translator(name).model
+def _costs(model: Transformer, tokens: int) -> None:
     config, attention = model.config, attention_at(model, Site("encoder", 0, "self"))
     first = model.encoder.layers[0]
     assert isinstance(first, EncoderLayer)

@@ -8,14 +8,13 @@ from collections.abc import Sequence
 import streamlit as st
 
 from headlight.analysis.neighbours import Neighbour, neighbours, tied, weights
-from headlight.charts.colours import Theme, theme_named
 from headlight.corpora.cutting import Merges, WordSplit, describe_splitting, has_merges
 from headlight.formatting import minus, plural
 from headlight.graphemes import token_dir
 from headlight.language import listed
-from transformer import Trace, Translator
+from transformer import Translator
 from transformer.tokenizers import Tokenizer
-from ui.anatomy.chosen import ChosenPart, tokens
+from ui.anatomy.chosen import ChosenPart
 from ui.anatomy.view import MAX_WORD_CHARACTERS, AnatomyView
 from ui.state.view import bound
 from ui.widgets.table import Html, bar, table_html
@@ -24,22 +23,21 @@ from ui.widgets.text import literal
 _NAMES = {"encoder": "encoder's embedding", "decoder": "decoder's embedding", "output": "output projection"}
 
 
-def draw(model: Translator, trace: Trace, chosen: ChosenPart) -> None:
+def draw(chosen: ChosenPart) -> None:
     """Draw a word merge by merge, then the neighbours of the chosen token."""
-    tokenizer = tokenizer_of(model, chosen.stack)
-    ids = tokens(trace, chosen.stack).ids
-    theme = theme_named(st.context.theme.type or "light")
+    tokenizer = tokenizer_of(chosen.model, chosen.stack)
+    ids = chosen.tokens.ids
     st.space("small")
     st.subheader("How a word is cut into tokens", anchor=False)
     st.caption(describe_splitting(tokenizer))
     if has_merges(tokenizer):
-        _cut(tokenizer, ids, theme)
+        _cut(tokenizer, ids)
     st.space("small")
     st.subheader("What lies near this token", anchor=False)
-    _nearest_tokens(model, tokenizer, chosen, ids[chosen.query], theme)
+    _nearest_tokens(chosen, tokenizer, ids[chosen.query])
 
 
-def _cut(tokenizer: Tokenizer, ids: Sequence[int], theme: Theme) -> None:
+def _cut(tokenizer: Tokenizer, ids: Sequence[int]) -> None:
     view: AnatomyView = st.session_state["view"]
     word = default_word(tokenizer, ids) if view.cut is None else view.cut
     st.text_input("Word to cut", word, max_chars=MAX_WORD_CHARACTERS, width=260, **bound("cut"))
@@ -104,7 +102,8 @@ def tokenizer_of(model: Translator, stack: str) -> Tokenizer:
     return checkpoint.source_tokenizer if stack == "encoder" else checkpoint.target_tokenizer
 
 
-def _nearest_tokens(model: Translator, tokenizer: Tokenizer, chosen: ChosenPart, id: int, theme: Theme) -> None:
+def _nearest_tokens(chosen: ChosenPart, tokenizer: Tokenizer, id: int) -> None:
+    model = chosen.model
     st.caption(describe_matrices(tied(model.model)))
     if id in tokenizer.special_ids:
         st.caption(f"{literal(tokenizer.label(id))} is no word; choose another token above to see its neighbours.")

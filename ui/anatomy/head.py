@@ -8,9 +8,7 @@ import numpy as np
 import streamlit as st
 
 from headlight.analysis.anatomy import Variant, Walk, agreement, walk
-from headlight.analysis.sites import attention_at
 from headlight.glossary import explained
-from transformer import Trace
 from transformer.tokenizers import number_duplicates
 from ui.anatomy import all_heads, components, plane, scaling, whole_head
 from ui.anatomy.chosen import ChosenPart
@@ -18,7 +16,6 @@ from ui.anatomy.others import vectors_table
 from ui.anatomy.passes import stream_of
 from ui.anatomy.payloads import walk_payload
 from ui.anatomy.view import STAGES, AnatomyView
-from ui.state.models import translator
 from ui.state.view import update, widget_key
 from ui.widgets.controls import choose
 from ui.widgets.disclosure import draw_when_open
@@ -34,10 +31,10 @@ _LOOKS = {
 }
 
 
-def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
+def draw(chosen: ChosenPart) -> None:
     """Draw the chosen head: one word in it, all of it, all heads, why scores are divided, or words in a plane."""
     view: AnatomyView = st.session_state["view"]
-    if not attention_at(translator(name).model, chosen.site).remaining:
+    if not chosen.attention.remaining:
         st.info(
             "All heads of this attention were pruned: what is left of it is the bias of its output projection, the "
             "same vector for every token. Choose another on the map.",
@@ -47,20 +44,20 @@ def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
     choose(view, "look", "What to look at", _LOOKS, hide_label=True)
     match view.look:
         case "matrices":
-            whole_head.draw(name, trace, chosen)
+            whole_head.draw(chosen)
         case "heads":
-            all_heads.draw(name, trace, chosen)
+            all_heads.draw(chosen)
         case "scaling":
-            scaling.draw(name, trace, chosen)
+            scaling.draw(chosen)
         case "plane":
-            plane.draw(name, trace, chosen)
+            plane.draw(chosen)
         case _:
-            _one_word(name, trace, chosen, view)
+            _one_word(chosen, view)
 
 
-def _one_word(name: str, trace: Trace, chosen: ChosenPart, view: AnatomyView) -> None:
+def _one_word(chosen: ChosenPart, view: AnatomyView) -> None:
     """Draw the chosen token through the head, with a check against the model's own numbers, and the same as tables."""
-    config, passed = translator(name).model.config, stream_of(name, trace)
+    trace, config, passed = chosen.trace, chosen.config, stream_of(chosen.name, chosen.trace)
     steps = walk(passed, chosen.site, chosen.head, chosen.query)
     row = trace.pattern(chosen.part.kind)[chosen.site.layer, chosen.head, chosen.query]
     st.caption(
@@ -81,8 +78,9 @@ def _one_word(name: str, trace: Trace, chosen: ChosenPart, view: AnatomyView) ->
         on_shown=_take_shown,
     )
     key_chosen = None if view.key is None or view.key > row.size else view.key - 1
-    why_there(name, trace, chosen.part.kind, (chosen.site.layer, chosen.head), (chosen.query, key_chosen), across=640)
-    draw_when_open("This head as a table", "walk-as-table", _tables, steps, trace, chosen, view)
+    head = chosen.site.layer, chosen.head
+    why_there(chosen.name, trace, chosen.part.kind, head, (chosen.query, key_chosen), across=640)
+    draw_when_open("This head as a table", "walk-as-table", _tables, steps, chosen, view)
 
 
 def _start(key: str, view: AnatomyView) -> dict[str, Any]:
@@ -107,12 +105,12 @@ def _take_shown(stage: int, key: int, unscaled: bool, unmasked: bool) -> None:
         update(stage=stage, key=key + 1, unscaled=unscaled, unmasked=unmasked)
 
 
-def _tables(steps: Walk, trace: Trace, chosen: ChosenPart, view: AnatomyView) -> None:
+def _tables(steps: Walk, chosen: ChosenPart, view: AnatomyView) -> None:
     """Draw one table by key, and one with the vectors of the query."""
     variant = steps.variants[not view.unscaled, not view.unmasked]
     hidden = ~steps.visible & (not view.unmasked)
     by_key: dict[str, list[float | None] | list[str]] = {
-        "Key": number_duplicates(trace.columns(chosen.part.kind)),
+        "Key": number_duplicates(chosen.trace.columns(chosen.part.kind)),
         "Length of k": np.linalg.norm(steps.k, axis=-1).tolist(),
         "Length of v": np.linalg.norm(steps.v, axis=-1).tolist(),
         "q · k": steps.scores.tolist(),

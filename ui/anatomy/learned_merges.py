@@ -10,7 +10,6 @@ from headlight.corpora.cutting import Merges, has_merges
 from headlight.corpora.learned_merges import MAX_LEARNED_CHARACTERS, LearnedMerges, Pair, learn_merges
 from headlight.formatting import plural
 from headlight.glossary import explained
-from transformer import Translator
 from transformer.tokenizers import SPECIALS, Tokenizer, label
 from ui.anatomy.chosen import ChosenPart
 from ui.anatomy.embedding import chips_html, joined_html, spelled, tokenizer_of
@@ -26,7 +25,7 @@ TEXT = "low low low low low lower lower newest newest newest newest newest newes
 FIRST_MERGES, MAX_PAIRS, MAX_MERGES = 3, 8, 10  # merges that the slider opens with; rows of the two tables
 
 
-def offer(model: Translator, chosen: ChosenPart) -> None:
+def offer(chosen: ChosenPart) -> None:
     """Draw an expander, closed at first unless the address has a text."""
     view: AnatomyView = st.session_state["view"]
     expander = st.expander(
@@ -34,7 +33,7 @@ def offer(model: Translator, chosen: ChosenPart) -> None:
     )
     if expander.open:
         with expander, plain_errors():
-            _draw(tokenizer_of(model, chosen.stack), view)
+            _draw(tokenizer_of(chosen.model, chosen.stack), view)
 
 
 def _draw(tokenizer: Tokenizer, view: AnatomyView) -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from headlight.analysis.network import NetworkPart, network
-from headlight.analysis.sites import attention_at
 from headlight.glossary import explained
 from ui.anatomy import components, cost, exercises, head, others, relatives
-from ui.anatomy.chosen import ChosenPart, choose, stack_of
+from ui.anatomy.chosen import choose, stack_of
 from ui.anatomy.facts import formula, shape, title
 from ui.anatomy.payloads import map_payload
 from ui.anatomy.view import AnatomyView
@@ -26,7 +25,7 @@ def draw_network(name: str, text: str, target: str | None) -> None:
     view: AnatomyView = st.session_state["view"]
     model, trace = translator(name).model, models.trace(name, text, target)
     parts = network(model, len(trace.source), len(trace.reads))
-    chosen = choose(view, trace, parts)
+    chosen = choose(view, name, trace, parts)
     if chosen.part.name == "attention":
         settle(head=chosen.head + 1)
     with st.container(horizontal=True, vertical_alignment="bottom", horizontal_alignment="distribute"):
@@ -42,10 +41,11 @@ def draw_network(name: str, text: str, target: str | None) -> None:
             "layer norm",
         )
     )
+    opened = chosen.part  # the callback stays with the page, so it has no trace
     components.network_map(
         map_payload(parts, model.config, chosen),
         key="map",
-        on_pick=lambda index, picked: _open(parts, chosen, index, picked),
+        on_pick=lambda index, picked: _open(parts, opened, index, picked),
     )
     if popover.open:
         with popover:
@@ -53,7 +53,7 @@ def draw_network(name: str, text: str, target: str | None) -> None:
     st.space("small")
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         attention = chosen.part.name == "attention"
-        has_heads = attention and attention_at(model, chosen.site).remaining
+        has_heads = attention and chosen.attention.remaining
         st.subheader(
             title(chosen.part, model.config) + (f", head {chosen.head + 1}" if has_heads else ""),
             anchor="part",
@@ -61,17 +61,17 @@ def draw_network(name: str, text: str, target: str | None) -> None:
         )
         st.latex(formula(chosen.part, model.config), width="content")
     if attention:
-        head.draw(name, trace, chosen)
+        head.draw(chosen)
     else:
-        others.draw(name, trace, chosen)
+        others.draw(chosen)
     exercises.offer(chosen.part, model.config)
     if attention:
-        cost.offer(name, trace)
-        relatives.offer(name, trace, chosen)
+        cost.offer(chosen)
+        relatives.offer(chosen)
     write_address()
 
 
-def _open(parts: list[NetworkPart], before: ChosenPart, index: int, picked: int | None) -> None:
+def _open(parts: list[NetworkPart], before: NetworkPart, index: int, picked: int | None) -> None:
     """Open another part; a key or a token that does not exist there is reset."""
     if not 0 <= index < len(parts):
         return
@@ -81,9 +81,9 @@ def _open(parts: list[NetworkPart], before: ChosenPart, index: int, picked: int 
         changes["layer"] = part.layer + 1
     if picked is not None:
         changes["head"] = picked + 1
-    if part.kind != before.part.kind:
+    if part.kind != before.kind:
         changes["key"] = None
-    if stack_of(part.kind) != before.stack:
+    if stack_of(part.kind) != stack_of(before.kind):
         changes["query"] = None
     update(**changes)
 

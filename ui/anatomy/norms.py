@@ -17,12 +17,11 @@ from headlight.charts.document import Drawing, image
 from headlight.charts.lines import Curve, lines
 from headlight.glossary import explained
 from headlight.importers.examples import examples
-from transformer import Trace
+from transformer.config import ModelConfig
 from transformer.t5 import T5Config
 from ui.anatomy.chosen import ChosenPart
 from ui.anatomy.passes import stream_of
 from ui.state import models
-from ui.state.models import translator
 from ui.viewer.component import plot
 from ui.widgets.disclosure import draw_when_open
 from ui.widgets.errors import plain_errors
@@ -34,16 +33,17 @@ MAX_NUMBERS = 8  # numbers of a vector
 SMOOTHED_STEPS = 10  # steps whose losses are drawn as their mean
 
 
-def offer(name: str, trace: Trace, chosen: ChosenPart) -> None:
+def offer(chosen: ChosenPart) -> None:
     """Draw two expanders, closed at first: each computes when it is opened."""
-    draw_when_open("Why not batch norm?", "batch-norm", _beside_batch_norm, name, trace, chosen)
-    draw_when_open("Before the block or after it?", "pre-or-post", _before_or_after, name)
+    draw_when_open("Why not batch norm?", "batch-norm", _batch_norm, chosen)
+    draw_when_open("Before the block or after it?", "pre-or-post", _before_or_after, chosen.config)
 
 
 @plain_errors()
-def _beside_batch_norm(name: str, trace: Trace, chosen: ChosenPart) -> None:
-    model = translator(name)
-    sentences = [example.text for example in examples(model.card) if example.text != trace.text][:2]
+def _batch_norm(chosen: ChosenPart) -> None:
+    """Draw the chosen token under layer norm and batch norm, in batches with two other sentences."""
+    model = chosen.model
+    sentences = [example.text for example in examples(model.card) if example.text != chosen.trace.text][:2]
     st.caption(
         explained(
             "Layer norm looks along one token's numbers, batch norm at one number of all tokens in the batch. So what "
@@ -56,7 +56,7 @@ def _beside_batch_norm(name: str, trace: Trace, chosen: ChosenPart) -> None:
     if len(sentences) < 2:
         st.caption("To compare, this model needs two examples in its card, and it has fewer.")
         return
-    batches = [compute_norms(name, trace, chosen, other) for other in sentences]
+    batches = [compute_norms(chosen, other) for other in sentences]
     first, second = batches
     moved = [np.abs(a - b).max() for a, b in ((first.layer, second.layer), (first.batch, second.batch))]
     rows = {"Before": first.read}
@@ -74,9 +74,10 @@ def _beside_batch_norm(name: str, trace: Trace, chosen: ChosenPart) -> None:
     )
 
 
-def compute_norms(name: str, trace: Trace, chosen: ChosenPart, other: str) -> BothNorms:
+def compute_norms(chosen: ChosenPart, other: str) -> BothNorms:
     """Return the chosen token under both norms, with another sentence in its batch."""
-    batch = [stream_of(name, trace), stream_of(name, models.trace(name, other, None))]
+    traces = chosen.trace, models.trace(chosen.name, other, None)
+    batch = [stream_of(chosen.name, trace) for trace in traces]
     block = {"ff-norm": FEED_FORWARD, "attention-norm": CROSS if chosen.part.kind == "cross" else SELF}
     layer = None if chosen.part.name == "norm" else chosen.part.layer
     return both_norms(batch, chosen.stack, layer, block.get(chosen.part.name, ""), chosen.query)
@@ -89,8 +90,7 @@ def measured() -> dict[str, Any]:
     return runs
 
 
-def _before_or_after(name: str) -> None:
-    config = translator(name).model.config
+def _before_or_after(config: ModelConfig) -> None:
     runs, theme = measured()["runs"], st.context.theme.type or "light"
     depth = len(runs[0]["gradients"]) // 2
     layers = [f"{stack[:3]} {i + 1}" for stack in ("encoder", "decoder") for i in range(depth)]

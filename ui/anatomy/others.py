@@ -13,14 +13,12 @@ from headlight.analysis.norms import moved_by_others
 from headlight.analysis.parts import TracedVectors
 from headlight.analysis.stream import CROSS, FEED_FORWARD, SELF, Stream
 from headlight.formatting import minus
-from transformer import Trace
 from transformer.config import ModelConfig
 from transformer.t5 import T5Config
 from ui.anatomy import components, embedding, learned_merges, norms
-from ui.anatomy.chosen import ChosenPart, tokens
+from ui.anatomy.chosen import ChosenPart
 from ui.anatomy.passes import stream_of
 from ui.anatomy.payloads import likely_tokens, parts_payload
-from ui.state.models import translator
 from ui.state.view import update, widget_key
 from ui.widgets.disclosure import draw_when_open
 from ui.widgets.table import number_table
@@ -29,26 +27,25 @@ ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "gelu-tanh": "GELU by tanh", "sil
 Row = tuple[str, str, str, str]  # vector, name, note, and the group of vectors that share one colour scale
 
 
-def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
+def draw(chosen: ChosenPart) -> None:
     """Draw what the part does to the chosen token, in vectors, and the same as a table."""
-    model = translator(name)
-    config, of = model.model.config, tokens(trace, chosen.stack)
-    part_values = _part_values(stream_of(name, trace), chosen)
+    config, passed = chosen.config, stream_of(chosen.name, chosen.trace)
+    part_values = _part_values(passed, chosen)
     st.caption(_caption(part_values, chosen, config))
     if chosen.part.name == "ff":
-        st.caption(_alone(stream_of(name, trace), chosen))
-    bars = likely_tokens(part_values, model) if chosen.part.name == "output" else ()
+        st.caption(_alone(passed, chosen))
+    bars = likely_tokens(part_values, chosen.model) if chosen.part.name == "output" else ()
     components.parts(
-        parts_payload(part_values, _rows(part_values, chosen, config), of.labels, chosen.query, bars),
+        parts_payload(part_values, _rows(part_values, chosen, config), chosen.tokens.labels, chosen.query, bars),
         key=widget_key("part"),
         on_pick=lambda query: update(query=query + 1),
     )
     draw_when_open("This part as a table", "part-as-table", vectors_table, part_values.vectors, "part-table")
     if "norm" in chosen.part.name:
-        norms.offer(name, trace, chosen)
+        norms.offer(chosen)
     if chosen.part.name == "embedding":
-        embedding.draw(model, trace, chosen)
-        learned_merges.offer(model, chosen)
+        embedding.draw(chosen)
+        learned_merges.offer(chosen)
 
 
 def _part_values(stream: Stream, chosen: ChosenPart) -> TracedVectors:

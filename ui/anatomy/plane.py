@@ -9,21 +9,18 @@ import numpy as np
 import streamlit as st
 
 from headlight.analysis.plane import Plane, plane
-from headlight.analysis.sites import attention_at
 from headlight.charts.colours import theme_named
 from headlight.charts.plane import words_in_plane
 from headlight.formatting import minus, percent, plural
 from headlight.glossary import explained
-from transformer import Trace
 from transformer.config import ModelConfig
 from transformer.t5 import T5Config
 from transformer.tokenizers import Tokenizer
-from ui.anatomy.chosen import ChosenPart, tokens
+from ui.anatomy.chosen import ChosenPart
 from ui.anatomy.embedding import tokenizer_of
 from ui.anatomy.matrix_table import MatrixAxes, matrix_html, side_by_side
 from ui.anatomy.passes import words_at_head
 from ui.anatomy.view import MAX_WORDS_CHARACTERS, AnatomyView
-from ui.state.models import translator
 from ui.state.view import bound
 from ui.viewer.component import plot
 from ui.widgets.disclosure import draw_when_open
@@ -35,7 +32,7 @@ MAX_WORDS, DEFAULT_WORDS = 8, 5
 MAX_LISTED_TOKENS = 12  # of a word that is spelled out in tokens
 
 
-def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
+def draw(chosen: ChosenPart) -> None:
     """Draw typed words as embeddings, as queries and keys of the chosen head, and the scores between them."""
     if chosen.site.kind == "cross":
         st.info(
@@ -45,7 +42,7 @@ def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
         )
         return
     view: AnatomyView = st.session_state["view"]
-    tokenizer = tokenizer_of(translator(name), chosen.stack)
+    tokenizer = tokenizer_of(chosen.model, chosen.stack)
     st.caption(
         explained(
             "W_Q and W_K are two linear maps of the same embedding: the query is what a word looks for, the key what "
@@ -54,7 +51,7 @@ def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
             "key",
         )
     )
-    default = " ".join(default_words(tokenizer, tokens(trace, chosen.stack).ids))
+    default = " ".join(default_words(tokenizer, chosen.tokens.ids))
     typed = st.text_input(
         "Words",
         default if view.plane is None else view.plane,
@@ -71,7 +68,7 @@ def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
             return
         if len(words) > MAX_WORDS:
             st.caption(f"The first {MAX_WORDS} of {len(words)} words are drawn.")
-        _pictures(name, chosen, encoded, tokenizer)
+        _pictures(chosen, encoded, tokenizer)
 
 
 def default_words(tokenizer: Tokenizer, ids: Sequence[int]) -> list[str]:
@@ -89,9 +86,8 @@ def split_words(text: str) -> list[str]:
     return [word for word in dict.fromkeys(re.split(r"[\s,،、，]+", text)) if word]
 
 
-def _pictures(name: str, chosen: ChosenPart, words: dict[str, tuple[int, ...]], tokenizer: Tokenizer) -> None:
-    model = translator(name).model
-    vectors = words_at_head(name, chosen.site, chosen.head, tuple(words.values()))
+def _pictures(chosen: ChosenPart, words: dict[str, tuple[int, ...]], tokenizer: Tokenizer) -> None:
+    vectors = words_at_head(chosen.name, chosen.site, chosen.head, tuple(words.values()))
     names, theme = [*words], st.context.theme.type or "light"
     first, second = plane(vectors.embeddings), plane(np.vstack([vectors.queries, vectors.keys]))
     queries, keys = np.split(second.points, 2)
@@ -108,8 +104,7 @@ def _pictures(name: str, chosen: ChosenPart, words: dict[str, tuple[int, ...]], 
         plot(words_in_plane(names, kinds, second.origin, "Queries and keys", theme=theme), key="plane-queries")
         several = f"these queries and keys of {d_head} numbers"
         st.caption(describe_plane(second, several))
-    attention = attention_at(model, chosen.site)
-    title = f"Scores, q · k / √{d_head}" if attention.scale is None else "Scores, q · k"
+    title = f"Scores, q · k / √{d_head}" if chosen.attention.scale is None else "Scores, q · k"
     limit = float(np.abs(vectors.scores).max())
     axes = MatrixAxes(names, names, np.zeros(vectors.scores.shape, bool))
     left, right = st.columns(2, gap="large")
@@ -118,7 +113,7 @@ def _pictures(name: str, chosen: ChosenPart, words: dict[str, tuple[int, ...]], 
         st.html(side_by_side([table]))
     with right:
         st.caption(describe_scores(names, vectors.scores))
-        st.caption(describe_embeddings(model.config, chosen))
+        st.caption(describe_embeddings(chosen.config, chosen))
         for split in describe_tokens(words, tokenizer):
             st.caption(split)
     draw_when_open("This plane as a table", "plane-as-table", _table, names, first, queries, keys)

@@ -5,21 +5,16 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from headlight.analysis.masks import Matrices
 from headlight.analysis.recurrence import DRAWS
 from headlight.analysis.relatives import linear_weights, masked_softmax, sparse_visible, stride
-from headlight.analysis.sites import attention_at
 from headlight.charts.colours import theme_named
 from headlight.charts.lines import Curve, lines
 from headlight.formatting import brief, percent, plural
-from transformer import Trace
-from transformer.config import ModelConfig
 from transformer.t5 import T5Config
-from ui.anatomy.chosen import ChosenPart, tokens
+from ui.anatomy.chosen import ChosenPart
 from ui.anatomy.cost import cost_table
 from ui.anatomy.matrix_table import MAX_CELLS, MatrixAxes, matrix_html, side_by_side, window
 from ui.anatomy.passes import GAINS, STEPS, gradients_by_distance, whole_head
-from ui.state.models import translator
 from ui.viewer.component import plot
 from ui.widgets.disclosure import draw_when_open
 
@@ -54,22 +49,21 @@ RELATIVES = (
 )
 
 
-def offer(name: str, trace: Trace, chosen: ChosenPart) -> None:
+def offer(chosen: ChosenPart) -> None:
     """Draw an expander, closed at first."""
-    draw_when_open("Relatives of this attention", "relatives", _draw, name, trace, chosen)
+    draw_when_open("Relatives of this attention", "relatives", _draw, chosen)
 
 
-def _draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
+def _draw(chosen: ChosenPart) -> None:
     st.caption("What changes in softmax(q kᵀ / √d_head) v, and what a layer costs for n tokens of width d.")
     cost_table(("Attention", "What changes", "Cost", "From"), RELATIVES)
-    model = translator(name).model
-    if attention_at(model, chosen.site).remaining:
-        matrices = whole_head(name, (trace,), chosen.site, chosen.head, None)[0]
-        _sparse_and_linear(matrices, trace, chosen, model.config)
+    if chosen.attention.remaining:
+        _sparse_and_linear(chosen)
     _gradient_by_distance()
 
 
-def _sparse_and_linear(matrices: Matrices, trace: Trace, chosen: ChosenPart, config: ModelConfig) -> None:
+def _sparse_and_linear(chosen: ChosenPart) -> None:
+    (matrices,) = whole_head(chosen.name, (chosen.trace,), chosen.site, chosen.head, None)
     st.markdown(f"**Sparse and linear attention in head {chosen.head + 1}**")
     exact = masked_softmax(matrices.scores, matrices.visible)
     queries, keys = exact.shape
@@ -79,7 +73,7 @@ def _sparse_and_linear(matrices: Matrices, trace: Trace, chosen: ChosenPart, con
     linear = linear_weights(matrices.queries, matrices.keys, matrices.visible)
     down = window(queries, chosen.query)
     across = down if queries == keys else window(keys, None)
-    rows, columns = tokens(trace, chosen.stack).labels[down], trace.columns(chosen.part.kind)[across]
+    rows, columns = chosen.tokens.labels[down], chosen.trace.columns(chosen.part.kind)[across]
     theme = theme_named(st.context.theme.type or "light")
     pictures = (
         ("Softmax, exact", exact, matrices.visible),
@@ -93,7 +87,7 @@ def _sparse_and_linear(matrices: Matrices, trace: Trace, chosen: ChosenPart, con
         tables.append(matrix_html(title, weights[down, across], axes, theme, (0.0, 1.0), hidden="0"))
     st.html(side_by_side(tables))
     notes = f" At most {MAX_CELLS} rows and columns are drawn." if max(queries, keys) > MAX_CELLS else ""
-    if isinstance(config, T5Config):
+    if isinstance(chosen.config, T5Config):
         notes = " T5's position bias is part of the scores, and linear attention leaves it out." + notes
     pairs, share = plural(int(matrices.visible.sum()), "pair"), (exact * seen_keys).sum() / exact.sum()
     st.caption(

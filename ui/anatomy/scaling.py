@@ -8,26 +8,22 @@ import numpy as np
 import streamlit as st
 
 from headlight.analysis.anatomy import WIDTHS, ScoreSpread, score_spread
-from headlight.analysis.sites import attention_at
 from headlight.charts.lines import Curve, lines
 from headlight.charts.scaling import against_width as chart
 from headlight.formatting import brief
 from headlight.glossary import explained
-from transformer import Trace
 from transformer.t5 import T5Config
 from ui.anatomy.chosen import ChosenPart
 from ui.anatomy.passes import additive_by_width, against_width, whole_head
-from ui.state.models import translator
 from ui.viewer.component import plot
 from ui.widgets.disclosure import draw_when_open
 from ui.widgets.table import number_table
 
 
-def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
-    model = translator(name).model
-    attention = attention_at(model, chosen.site)
+def draw(chosen: ChosenPart) -> None:
+    attention = chosen.attention
     d_head = attention.d_head
-    scores = whole_head(name, (trace,), chosen.site, chosen.head, None)[0].scores
+    scores = whole_head(chosen.name, (chosen.trace,), chosen.site, chosen.head, None)[0].scores
     root = math.sqrt(d_head)
     # T5 does not divide: its scores as they are take the place of the divided ones.
     plain, divided = (scores, scores / root) if attention.scale is not None else (scores * root, scores)
@@ -42,7 +38,7 @@ def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
             "key",
         )
     )
-    st.caption(_caption(spreads, d_head, isinstance(model.config, T5Config)))
+    st.caption(_caption(spreads, d_head, isinstance(chosen.config, T5Config)))
     theme = st.context.theme.type or "light"
     variances = np.array([[pair[i].variance for pair in random] for i in range(2)])
     largest = np.array([[pair[i].largest for pair in random] for i in range(2)])

@@ -28,7 +28,6 @@ from headlight.formatting import minus, plural, two_digits
 from headlight.glossary import explained
 from headlight.importers.examples import examples
 from transformer import Trace, Translator
-from transformer.config import ModelConfig
 from transformer.tokenizers import number_duplicates
 from ui.anatomy.chosen import ChosenPart, tokens
 from ui.anatomy.matrix_table import (
@@ -43,7 +42,6 @@ from ui.anatomy.matrix_table import (
 from ui.anatomy.passes import whole_head
 from ui.anatomy.view import AnatomyView
 from ui.state import models
-from ui.state.models import translator
 from ui.state.view import bound
 from ui.widgets.controls import choose
 from ui.widgets.disclosure import draw_when_open
@@ -79,7 +77,7 @@ class DrawnMatrices:
     digits: int = 2
 
 
-def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
+def draw(chosen: ChosenPart) -> None:
     view: AnatomyView = st.session_state["view"]
     st.caption(
         explained(
@@ -94,42 +92,42 @@ def draw(name: str, trace: Trace, chosen: ChosenPart) -> None:
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         choose(view, "matrices", "Matrices of", _OF)
-        mask = _mask_control(view, chosen, translator(name).model.config)
+        mask = _mask_control(view, chosen)
     with plain_errors():
-        drawn_matrices = _matrices(name, trace, chosen, view, mask)
+        drawn_matrices = _matrices(chosen, view, mask)
         if drawn_matrices is not None:
             _pictures(drawn_matrices)
             draw_when_open("Adding a mask or filling it in", "added-or-filled", _added_or_filled, drawn_matrices)
             draw_when_open("These matrices as tables", "matrices-as-table", _as_table, drawn_matrices)
 
 
-def _mask_control(view: AnatomyView, chosen: ChosenPart, config: ModelConfig) -> Mask:
+def _mask_control(view: AnatomyView, chosen: ChosenPart) -> Mask:
     """Draw the choice of a mask; return the view's where it has a meaning for this attention, else the model's own."""
     example = view.matrices == "tutorial"
     options = MASKS if example else masks_at(chosen.site)
-    default: Mask = "look-ahead" if example else own_mask(chosen.site, config)
+    default: Mask = "look-ahead" if example else own_mask(chosen.site, chosen.config)
     mask = next((option for option in options if option == view.mask), default)
     binding = bound("mask", f"mask-{chosen.part.kind}-{example}", convert=lambda mask: "" if mask == default else mask)
     choose(view, "mask", "Mask", {option: _MASKS[option] for option in options}, mask, **binding)
     return mask
 
 
-def _matrices(name: str, trace: Trace, chosen: ChosenPart, view: AnatomyView, mask: Mask) -> DrawnMatrices | None:
+def _matrices(chosen: ChosenPart, view: AnatomyView, mask: Mask) -> DrawnMatrices | None:
     """Return the matrices, below a sentence that says what they are; None where a second sentence is missing."""
     if view.matrices == "tutorial":
         st.caption(_SOURCE)
         return DrawnMatrices(tutorial(mask), TUTORIAL_WORDS, TUTORIAL_WORDS, None, 4)
-    model = translator(name)
+    model, trace = chosen.model, chosen.trace
     traces: tuple[Trace, ...] = (trace,)
     if view.matrices == "batch":
         second = _second_sentence(view, model, trace)
         if second is None:
             st.caption("Type a second sentence: the shorter one is filled up with padding.")
             return None
-        traces = (trace, models.trace(name, second, None))
+        traces = (trace, models.trace(chosen.name, second, None))
     default = own_mask(chosen.site, model.model.config)
     # The model's own mask is the one of the pass itself, whatever it is called.
-    every = whole_head(name, traces, chosen.site, chosen.head, None if mask == default else mask)
+    every = whole_head(chosen.name, traces, chosen.site, chosen.head, None if mask == default else mask)
     at = _padded(traces, chosen)
     rows, columns = (
         _filled(labels, size, model)

@@ -80,15 +80,15 @@ def location(part: NetworkPart) -> tuple[str, str, int | None]:
 def test_a_view_names_a_part_that_is_there(
     view: AnatomyView, expected: tuple[str, str, int | None], parts: list[NetworkPart], trace: Trace
 ) -> None:
-    chosen = choose(view, trace, parts)
+    chosen = choose(view, "small", trace, parts)
     assert location(chosen.part) == expected
     assert parts[chosen.index] is chosen.part
 
 
 def test_heads_and_tokens_that_are_not_there_are_chosen(trace: Trace, parts: list[NetworkPart]) -> None:
-    there = choose(AnatomyView(kind="encoder", head=4, query=2), trace, parts)
+    there = choose(AnatomyView(kind="encoder", head=4, query=2), "small", trace, parts)
     assert (there.head, there.query) == (3, 1)
-    chosen = choose(AnatomyView(kind="encoder", head=5, query=99), trace, parts)
+    chosen = choose(AnatomyView(kind="encoder", head=5, query=99), "small", trace, parts)
     row = trace.encoder[0, :, chosen.query].copy()
     row[:, [*[i for i, special in enumerate(trace.source.special) if special], chosen.query]] = 0
     assert chosen.head == row.max(1).argmax()

@@ -157,7 +157,7 @@ def test_what_the_switches_show_is_another_row(model: Translator, trace: Trace) 
 def test_the_map_says_what_the_network_is(model: Translator, trace: Trace) -> None:
     config = model.model.config
     parts = network(model.model, len(trace.source), len(trace.reads))
-    chosen = choose(AnatomyView(kind="cross", layer=2, head=1), trace, parts)
+    chosen = choose(AnatomyView(kind="cross", layer=2, head=1), "small", trace, parts)
     header, _ = unpacked(map_payload(parts, config, chosen))
     assert header["encoder"] == {"layers": 2, "heads": 4} and header["decoder"] == {"layers": 3, "heads": 2}
     assert header["shapes"] == {"memory": "6 × 16", "stream": "5 × 16", "logits": f"5 × {config.target_vocab_size}"}
