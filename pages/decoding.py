@@ -6,7 +6,6 @@ A sentence, its translation step by step, and what else the model could have wri
 import streamlit as st
 
 from headlight.language import gettext
-from ui.decoding.payload import node_labels
 from ui.decoding.search import search
 from ui.decoding.stage import controls, stage
 from ui.decoding.view import DecodingView
@@ -24,5 +23,5 @@ with page(DecodingView, gettext("Decoding"), gettext("How does it choose the nex
     decoded = search(opened.name, text, view.decoding)
     with sentence:
         out_of_domain_note(opened.name, model, text, decoded.log_prob_per_token)
-    token_notes(decoded.source, *node_labels(model, decoded.tree))
+    token_notes(decoded.source, *decoded.labels)
     stage(opened.name, text, model, view.decoding, opened.actions)

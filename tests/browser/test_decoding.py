@@ -24,7 +24,7 @@ from tests.browser.odd import HOSTILE, WORDS, save_odd
 from tools.serving import wait_until_idle
 from transformer import Translator
 from transformer.decoding import Decoding
-from ui.decoding.search import Search, line_in, searched
+from ui.decoding.search import Search, searched
 from ui.decoding.view import DecodingView
 
 SENTENCE = " ".join([*HOSTILE[:4], *WORDS])
@@ -77,7 +77,7 @@ def candidate(page: Page, token: int) -> Locator:
 
 def test_steps_by_mouse_and_keyboard_show_what_the_model_computed(page: Page, odd_url: str, odd: Translator) -> None:
     search = decoded(odd)
-    own = line_in(search, search.tree.winner, 3)
+    own = search.best
     last = len(own.ids)
     go(page, odd_url, "&layer=3&head=2")
     step(page, 1)
@@ -125,7 +125,7 @@ def test_steps_by_mouse_and_keyboard_show_what_the_model_computed(page: Page, od
 def test_the_future_can_be_hidden_until_it_is_reached(page: Page, odd_url: str, odd: Translator) -> None:
     """By key and by box, carried by the link, in the scrubber, the masked tokens, the tree and what stands below."""
     search = decoded(odd)
-    own = line_in(search, search.tree.winner, 3)
+    own = search.best
     last, words = len(own.ids), ["[SOS]", *names(odd, own.ids)]
     go(page, odd_url, f"&step=2&branches={own.ids[0]}.5&reference=five")
     page.locator(".card").first.wait_for()
@@ -219,7 +219,7 @@ def test_the_tree_and_the_table_have_every_score(page: Page, odd_url: str, odd: 
 
 def test_a_fork_and_a_pointed_step_stand_beside_what_was(page: Page, odd_url: str, odd: Translator) -> None:
     search = decoded(odd)
-    own = line_in(search, search.tree.winner, 3)
+    own = search.best
     answer = search.answers[search.tree.path(search.tree.winner)[1]]
     token = next(c.id for c in search.candidates[answer] if c.id not in (0, 2, 3, own.ids[1]))
     go(page, odd_url, "&step=2")

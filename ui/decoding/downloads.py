@@ -13,7 +13,7 @@ import streamlit as st
 from headlight.language import ORIGINAL_LANGUAGE, current, gettext, localized, within
 from transformer import Translator
 from transformer.decoding import Decoding
-from ui.decoding.payload import node_labels, output_text, settings
+from ui.decoding.payload import output_text, settings
 from ui.decoding.player import horizon
 from ui.decoding.search import Search, TracedHypothesis
 from ui.decoding.tree_svg import tree_svg
@@ -42,7 +42,7 @@ def export(
         st.caption(gettext("The tree, as shown") if view.future else gettext("The tree"))
         title = gettext("Every hypothesis of {strategy}", strategy=gettext(search.decoding.strategy.title))
         facts = tree_facts(name, text, model, search)
-        figure_buttons(partial(drawing, model, light, view, title, facts), title, facts, file_stem(name, "tree", text))
+        figure_buttons(partial(drawing, light, view, title, facts), title, facts, file_stem(name, "tree", text))
         st.caption(gettext("The whole decode"))
         steps = partial(steps_json, text, model, light, lines)
         download(gettext("JSON, every step"), steps, f"{file_stem(name, 'decoding', text)}.json", "application/json")
@@ -68,11 +68,10 @@ def _in_words(decoding: Decoding) -> str:
     return ", ".join(parts)
 
 
-def drawing(
-    model: Translator, search: Search, view: DecodingView, title: str, facts: dict[str, str], theme: str
-) -> str:
-    names = node_labels(model, search.tree)
-    return tree_svg(search.tree, names, title=title, facts=facts, pruned=view.pruned, under=view.under, theme=theme)
+def drawing(search: Search, view: DecodingView, title: str, facts: dict[str, str], theme: str) -> str:
+    return tree_svg(
+        search.tree, search.labels, title=title, facts=facts, pruned=view.pruned, under=view.under, theme=theme
+    )
 
 
 def steps_json(
@@ -80,11 +79,10 @@ def steps_json(
 ) -> str:
     """Return the tree with the candidates of each step, the finished hypotheses, and the branches; ids and names."""
     tree, tokenizer = search.tree, model.checkpoint.target_tokenizer
-    names = node_labels(model, tree)
     answers = search.answers
     nodes: list[dict[str, Any]] = []
-    for index, (node, name) in enumerate(zip(tree.nodes, names, strict=True)):
-        entry: dict[str, Any] = {**asdict(node), "index": index, "name": name}
+    for index, (node, label) in enumerate(zip(tree.nodes, search.labels, strict=True)):
+        entry: dict[str, Any] = {**asdict(node), "index": index, "name": label}
         del entry["rows"]
         if index in answers:
             entry["next"] = [

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from headlight.analysis.reference import branching
-from headlight.analysis.search_tree import OUTCOMES, Tree
+from headlight.analysis.search_tree import OUTCOMES
 from headlight.language import gettext
 from headlight.viewer.packing import MAX_EXACT_WEIGHTS, pack
 from transformer import Translator
@@ -66,12 +66,6 @@ def settings(decoding: Decoding) -> dict[str, Any]:
     }
 
 
-def node_labels(model: Translator, tree: Tree) -> list[str]:
-    """Return the name of each node's token; the first is the token that the decoder begins with."""
-    sos = model.model.config.sos_id
-    return model.checkpoint.target_tokenizer.labels([sos, *(node.token for node in tree.nodes[1:])])
-
-
 def output_text(model: Translator, search: Search) -> str:
     """Return what the search ended with."""
     return model.checkpoint.target_tokenizer.decode(search.tree.ids(search.tree.winner))
@@ -80,7 +74,6 @@ def output_text(model: Translator, search: Search) -> str:
 def player_payload(model: Translator, search: Search, start: Start, only: tuple[int, int] | None) -> bytes:
     """Return the message to player.js: every head, or `only` one (layer and head from 0)."""
     tree, tokenizer, strings = search.tree, model.checkpoint.target_tokenizer, StringTable()
-    names = node_labels(model, tree)
     answers = search.answers
     flat = [candidate for candidates in search.candidates for candidate in candidates]
     header: dict[str, Any] = {
@@ -97,7 +90,7 @@ def player_payload(model: Translator, search: Search, start: Start, only: tuple[
         "nodes": {
             "parent": [-1 if node.parent is None else node.parent for node in tree.nodes],
             "step": [node.step for node in tree.nodes],
-            "name": [strings(name) for name in names],
+            "name": [strings(label) for label in search.labels],
             "outcome": [OUTCOMES.index(node.outcome) for node in tree.nodes],
             "answer": [answers.get(index, -1) for index in range(len(tree.nodes))],
             "lane": lanes(tree),
@@ -113,7 +106,7 @@ def player_payload(model: Translator, search: Search, start: Start, only: tuple[
             {
                 "node": index,
                 "text": tokenizer.decode(tree.ids(index)),
-                "ended": tree.nodes[index].token == model.model.config.eos_id,
+                "ended": tree.nodes[index].token == search.eos_id,
                 "at_best": tree.at_best(index),
             }
             for index in tree.hypotheses

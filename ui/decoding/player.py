@@ -15,7 +15,7 @@ from headlight.language import current
 from transformer import Translator
 from transformer.decoding.strategies import Decoding
 from ui.decoding.payload import Start, all_fit, branches_payload, player_payload
-from ui.decoding.search import Search, TracedHypothesis, line_in, search
+from ui.decoding.search import Search, TracedHypothesis, search
 from ui.decoding.view import MAX_BRANCHES, NODE_NUMBERS, Branch, DecodingView
 from ui.state import models
 from ui.state.cache import cached
@@ -44,8 +44,8 @@ _BRANCHES = component("branches", "mountBranches", "icons", "drawing", "branches
 def player(name: str, text: str, model: Translator, search: Search) -> None:
     """Draw the sentence as a scrubber, each step's candidates and attention, and the tree of hypotheses."""
     view: DecodingView = st.session_state["view"]
-    start = _start(name, text, model, search, view)
-    layer, head = shown_head(search, model, view)
+    start = _start(name, text, search, view)
+    layer, head = shown_head(search, view)
     settle(layer=layer + 1, head=head + 1)
     all_patterns_fit = all_fit(search.encoder, search.decoder, search.cross)
     only = None if all_patterns_fit else (layer, head)
@@ -66,7 +66,7 @@ def _payload(
     return player_payload(models.translator(name), search(name, text, decoding), start, only)
 
 
-def _start(name: str, text: str, model: Translator, search: Search, view: DecodingView) -> Start:
+def _start(name: str, text: str, search: Search, view: DecodingView) -> Start:
     """Return what the player opens with.
 
     It is the same as long as only the reader has moved it, so that nothing is sent again.
@@ -75,7 +75,7 @@ def _start(name: str, text: str, model: Translator, search: Search, view: Decodi
     stored = st.session_state.get("player-start")
     if stored is None or stored[0] != occasion:
         node, end = shown_node(search, view)
-        layer, head = shown_head(search, model, view)
+        layer, head = shown_head(search, view)
         is_chosen = view.layer is not None or view.head is not None
         start = Start(str(next(_COUNTER)), node, end, layer, head, is_chosen, view.pruned, view.under, view.future)
         stored = st.session_state["player-start"] = (occasion, start)
@@ -100,14 +100,14 @@ def horizon(search: Search, view: DecodingView) -> int | None:
     return None if view.future or at_winner else search.tree.nodes[node].step
 
 
-def shown_head(search: Search, model: Translator, view: DecodingView) -> tuple[int, int]:
+def shown_head(search: Search, view: DecodingView) -> tuple[int, int]:
     """Return layer and head from 0: the view's where the decoder has them, else the sharpest of cross-attention."""
     layers, heads = search.cross.shape[1:3]
     layer = view.layer if view.layer and view.layer <= layers else None
     head = view.head if view.head and view.head <= heads else None
     if layer and head:
         return layer - 1, head - 1
-    pattern = line_in(search, search.tree.winner, model.model.config.eos_id).cross
+    pattern = search.best.cross
     # Narrow, and at something else than [EOS].
     masked, special = np.zeros(pattern.shape[-2:], bool), np.array(search.source.special)
     first = narrowest(measure(pattern, masked, special), masked)
@@ -183,7 +183,7 @@ def branch_cards(model: Translator, search: Search, lines: Sequence[tuple[Branch
     """Draw the branches side by side, after the original decode; each can be closed."""
     view: DecodingView = st.session_state["view"]
     reveal = st.session_state.pop("revealed", None)
-    payload = branches_payload(model, search, lines, shown_head(search, model, view), reveal)
+    payload = branches_payload(model, search, lines, shown_head(search, view), reveal)
     _BRANCHES(data=payload, key="branches", on_pick_change=_close)
 
 

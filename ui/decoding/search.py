@@ -93,6 +93,8 @@ class Search:
     source: Tokens
     decoding: Decoding
     tree: Tree
+    labels: tuple[str, ...]  # of the nodes' tokens; the first is the token that the decoder begins with
+    eos_id: int
     row_nodes: tuple[int, ...]  # [R] the node that each row continues
     candidates: tuple[tuple[Candidate, ...], ...]  # [R] most probable first
     vocabulary: int  # V
@@ -124,6 +126,27 @@ class Search:
         """The mean over the best translation; None where it was sampled."""
         end = self.tree.nodes[self.tree.winner]
         return None if self.decoding.strategy.draws else end.total / end.step
+
+    @property
+    def best(self) -> TracedHypothesis:
+        return self.hypothesis(self.tree.winner)
+
+    def hypothesis(self, end: int) -> TracedHypothesis:
+        """Return the hypothesis that ends in a node of the tree."""
+        path = self.tree.path(end)
+        nodes = [self.tree.nodes[index] for index in path[1:]]
+        answers = self.answers
+        rows = [answers[index] for index in path[:-1]]
+        decoder, cross = (kind.rows(rows).transpose(1, 2, 0, 3) for kind in (self.decoder, self.cross))
+        return TracedHypothesis(
+            ids=tuple(node.token for node in nodes),
+            log_probs=tuple(node.log_prob for node in nodes),
+            log_prob=nodes[-1].total,
+            score=nodes[-1].score,
+            finished=nodes[-1].token == self.eos_id,
+            decoder=decoder[..., : len(rows)],
+            cross=cross,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,8 +204,7 @@ def line(name: str, text: str, decoding: Decoding, branch: Branch) -> TracedHypo
     tap_at = branch.tap_at(model.model.config, len(source))
     options: Options = {"prefix": branch.ids, "tap_at": tap_at, "record": True}
     steps = decoding.steps(model.prepared, model.source_batch([source]), **options)
-    search = searched(model, source, decoding, steps)
-    return line_in(search, search.tree.winner, model.model.config.eos_id)
+    return searched(model, source, decoding, steps).best
 
 
 def searched(model: Translator, source: list[int], decoding: Decoding, steps: Iterable[DecodeStep]) -> Search:
@@ -215,18 +237,19 @@ def searched(model: Translator, source: list[int], decoding: Decoding, steps: It
         for row in node.rows:
             row_nodes[int(first[node.step]) + row] = index
     decoder, cross = (RowPatterns(of_kind) for of_kind in zip(*patterns, strict=True))
+    config, checkpoint = model.model.config, model.checkpoint
     return Search(
-        describe_tokens(model.checkpoint.source_tokenizer, source),
-        decoding,
-        tree,
-        tuple(row_nodes),
-        tuple(
-            _with_nodes(candidate_row, tree, node) for candidate_row, node in zip(candidates, row_nodes, strict=True)
-        ),
-        model.model.config.target_vocab_size,
-        encoder,
-        decoder,
-        cross,
+        source=describe_tokens(checkpoint.source_tokenizer, source),
+        decoding=decoding,
+        tree=tree,
+        labels=tuple(checkpoint.target_tokenizer.labels([config.sos_id, *(node.token for node in tree.nodes[1:])])),
+        eos_id=config.eos_id,
+        row_nodes=tuple(row_nodes),
+        candidates=tuple(_with_nodes(row, tree, node) for row, node in zip(candidates, row_nodes, strict=True)),
+        vocabulary=config.target_vocab_size,
+        encoder=encoder,
+        decoder=decoder,
+        cross=cross,
     )
 
 
@@ -272,21 +295,3 @@ def _decoder_patterns(step: DecodeStep) -> tuple[np.ndarray, np.ndarray]:
         for kind in ("self", "cross")
     )
     return decoder, cross
-
-
-def line_in(search: Search, end: int, eos_id: int) -> TracedHypothesis:
-    """Return the hypothesis that ends in a node of the tree."""
-    path = search.tree.path(end)
-    nodes = [search.tree.nodes[index] for index in path[1:]]
-    answers = search.answers
-    rows = [answers[index] for index in path[:-1]]
-    decoder, cross = (kind.rows(rows).transpose(1, 2, 0, 3) for kind in (search.decoder, search.cross))
-    return TracedHypothesis(
-        tuple(node.token for node in nodes),
-        tuple(node.log_prob for node in nodes),
-        nodes[-1].total,
-        nodes[-1].score,
-        nodes[-1].token == eos_id,
-        decoder[..., : len(rows)],
-        cross,
-    )

@@ -16,10 +16,9 @@ from transformer import Translator
 from transformer.decoding.strategies import STRATEGIES, Decoding, Parameter
 from transformer.tokenizers import number_duplicates
 from ui.decoding.downloads import export
-from ui.decoding.payload import node_labels
 from ui.decoding.player import branch_cards, horizon, player, shown_head, shown_node
 from ui.decoding.reference import reference
-from ui.decoding.search import Search, TracedHypothesis, fitting, line, line_in, search
+from ui.decoding.search import Search, TracedHypothesis, fitting, line, search
 from ui.decoding.view import FATES, Branch, DecodingView
 from ui.state.view import bound, update, write_address
 from ui.widgets.controls import choose
@@ -67,7 +66,7 @@ def stage(name: str, text: str, model: Translator, decoding: Decoding, actions: 
         decode = search(name, text, decoding)
         player(name, text, model, decode)
         label = gettext("This step and every hypothesis as tables")
-        draw_when_open(label, "decoding-as-table", _as_table, model, decode, view)
+        draw_when_open(label, "decoding-as-table", _as_table, decode, view)
         branches = _branches(name, text, model, decode, view)
         with actions:
             export(name, text, model, decode, branches, view)
@@ -75,18 +74,17 @@ def stage(name: str, text: str, model: Translator, decoding: Decoding, actions: 
     write_address()
 
 
-def _as_table(model: Translator, decode: Search, view: DecodingView) -> None:
+def _as_table(decode: Search, view: DecodingView) -> None:
     """Draw the step and every hypothesis in numbers."""
-    names = node_labels(model, decode.tree)
-    _step_table(model, decode, names, view)
+    _step_table(decode, view)
     st.caption(explained(gettext("Every hypothesis"), "hypothesis"))
-    _tree_table(decode, names, horizon(decode, view))
+    _tree_table(decode, horizon(decode, view))
 
 
-def _step_table(model: Translator, decode: Search, names: list[str], view: DecodingView) -> None:
+def _step_table(decode: Search, view: DecodingView) -> None:
     """Draw the attention weights of the step that is shown."""
     node, _ = shown_node(decode, view)
-    layer, head = shown_head(decode, model, view)
+    layer, head = shown_head(decode, view)
     path = decode.tree.path(node)
     answer = decode.answers[path[-2]]
     at = slice(layer, layer + 1), slice(head, head + 1)
@@ -102,19 +100,19 @@ def _step_table(model: Translator, decode: Search, names: list[str], view: Decod
         encoder = decode.encoder[top, bottom, most_attended]
         number_table({gettext("Source"): words, gettext("Cross"): cross, read: encoder}, 3, "step-source")
     with target_column:
-        written = [names[i] for i in path[:-1]]
+        written = [decode.labels[i] for i in path[:-1]]
         number_table({gettext("Written so far"): written, gettext("Decoder"): decoder}, 3, "step-written")
 
 
-def _tree_table(decode: Search, names: list[str], last: int | None) -> None:
+def _tree_table(decode: Search, last: int | None) -> None:
     """Draw the nodes up to the step `last`, at which their fate is not known yet; None is the end."""
-    tree = decode.tree
+    tree, labels = decode.tree, decode.labels
     indices = [i for i in range(1, len(tree.nodes)) if last is None or tree.nodes[i].step <= last]
     nodes = [tree.nodes[i] for i in indices]
     table: dict[str, list[Any]] = {
         gettext("Step"): [node.step for node in nodes],
-        gettext("Token"): [names[i] for i in indices],
-        gettext("After"): [" ".join(names[j] for j in tree.path(i)[:-1][-6:]) for i in indices],
+        gettext("Token"): [labels[i] for i in indices],
+        gettext("After"): [" ".join(labels[j] for j in tree.path(i)[:-1][-6:]) for i in indices],
         gettext("Log-probability"): [node.log_prob for node in nodes],
         gettext("Cumulative log-probability"): [node.total for node in nodes],
         gettext("Score"): [node.score for node in nodes],
@@ -131,9 +129,7 @@ def _branches(
 ) -> list[tuple[Branch | None, TracedHypothesis]]:
     """Draw each branch next to the original decode; return them for the export."""
     fit = fitting(model, decode.source.ids, view.branches)
-    lines: list[tuple[Branch | None, TracedHypothesis]] = [
-        (None, line_in(decode, decode.tree.winner, model.model.config.eos_id))
-    ]
+    lines: list[tuple[Branch | None, TracedHypothesis]] = [(None, decode.best)]
     if not fit:
         text_of_branches = gettext(
             "What if it had written something else? Click another candidate, or point a step at another source word: "

@@ -22,9 +22,9 @@ from transformer.taps import Replace, Site, chain
 from ui.decoding import search as searching
 from ui.decoding.downloads import steps_json, tree_facts
 from ui.decoding.lanes import lanes
-from ui.decoding.payload import Start, branches_payload, node_labels, player_payload
+from ui.decoding.payload import Start, branches_payload, player_payload
 from ui.decoding.player import horizon, picked, shown_fields, shown_head, shown_node
-from ui.decoding.search import Search, TracedHypothesis, bound_of, fitting, line, line_in, search
+from ui.decoding.search import Search, TracedHypothesis, bound_of, fitting, line, search
 from ui.decoding.tree_svg import tree_svg
 from ui.decoding.view import FATES, NODE_NUMBERS, Branch, DecodingView
 from ui.state import models
@@ -55,10 +55,6 @@ def decoded() -> Search:
 
 def source(model: Translator) -> torch.Tensor:
     return model.source_batch([model.encode(TEXT)])
-
-
-def winner(decoded: Search, model: Translator) -> TracedHypothesis:
-    return line_in(decoded, decoded.tree.winner, model.model.config.eos_id)
 
 
 def writable(decoded: Search, node: int) -> int:
@@ -97,7 +93,7 @@ def test_the_search_is_the_librarys(decoding: Decoding, model: Translator) -> No
 def test_a_line_has_the_patterns_that_wrote_it(decoded: Search, model: Translator) -> None:
     steps = list(beam(model.model, source(model), 3, length_penalty=0.6, record=True))
     for end in decoded.tree.hypotheses[:2]:
-        line = line_in(decoded, end, model.model.config.eos_id)
+        line = decoded.hypothesis(end)
         for site, pattern in recorded(steps, 0, line.ids).items():
             if site.stack == "encoder":
                 patterns = decoded.encoder[site.layer]
@@ -156,7 +152,7 @@ def test_pointing_a_step_is_a_decode_with_that_row_replaced(decoded: Search, mod
     changed = np.zeros(rows.shape[:2], bool)
     changed[[0, 2, 2], [1, 0, 1]] = True
     assert np.array_equal(rows[changed], np.tile(row[0], (3, 1)))
-    plain = winner(decoded, model).cross
+    plain = decoded.best.cross
     assert np.allclose(rows[0, 0], plain[0, 0, 2], atol=1e-6)  # below every change
     assert not np.allclose(rows[1], plain[1, :, 2], atol=1e-6)  # above one
 
@@ -205,7 +201,7 @@ def test_what_is_only_displayed_otherwise_needs_no_pass(
     for view in (DecodingView(penalty=0.6), DecodingView(penalty=0.6, step=3, layer=1, head=2, pruned=False)):
         again = search("small", TEXT, view.decoding)
         assert again is decoded
-        assert player_payload(model, again, start(again, model, view), None)
+        assert player_payload(model, again, start(again, view), None)
     assert not counted
 
 
@@ -218,14 +214,14 @@ def test_arrays_that_sessions_share_cannot_be_written_to(decoded: Search) -> Non
 # ---- what the browser gets, and what it says ---------------------------------------------------------
 
 
-def start(decoded: Search, model: Translator, view: DecodingView) -> Start:
+def start(decoded: Search, view: DecodingView) -> Start:
     return Start(
-        "0", *shown_node(decoded, view), *shown_head(decoded, model, view), True, view.pruned, view.under, view.future
+        "0", *shown_node(decoded, view), *shown_head(decoded, view), True, view.pruned, view.under, view.future
     )
 
 
 def test_the_player_gets_every_number(decoded: Search, model: Translator) -> None:
-    header, arrays = unpacked(player_payload(model, decoded, start(decoded, model, DecodingView(step=2)), None))
+    header, arrays = unpacked(player_payload(model, decoded, start(decoded, DecodingView(step=2)), None))
     nodes, candidates = header["nodes"], header["candidates"]
     for i, node in enumerate(decoded.tree.nodes):
         assert nodes["parent"][i] == (-1 if node.parent is None else node.parent)
@@ -246,14 +242,14 @@ def test_the_player_gets_every_number(decoded: Search, model: Translator) -> Non
 
 
 def test_one_head_travels_where_all_would_be_too_many(decoded: Search, model: Translator) -> None:
-    header, arrays = unpacked(player_payload(model, decoded, start(decoded, model, DecodingView()), (2, 1)))
+    header, arrays = unpacked(player_payload(model, decoded, start(decoded, DecodingView()), (2, 1)))
     assert header["only"] == [2, 1]
     assert np.array_equal(arrays["cross"], np.asarray(decoded.cross)[:, 2:, 1:].astype(np.float16))
     assert np.array_equal(arrays["encoder"], decoded.encoder[1:, 1:2].astype(np.float16))  # its last layer
 
 
 def test_the_cards_get_where_each_branch_parts(decoded: Search, model: Translator) -> None:
-    best = winner(decoded, model)
+    best = decoded.best
     other = writable(decoded, decoded.tree.path(decoded.tree.winner)[1])
     branch = Branch((best.ids[0], other))
     lines: list[tuple[Branch | None, TracedHypothesis]] = [(None, best), (branch, line("small", TEXT, BEAM, branch))]
@@ -287,7 +283,7 @@ def test_where_the_reader_is_becomes_the_view(decoded: Search, model: Translator
     assert fields is not None
     view = DecodingView(**fields)
     assert shown_node(decoded, view) == (node, tree.hypotheses[1])
-    assert shown_head(decoded, model, view) == (2, 0)
+    assert shown_head(decoded, view) == (2, 0)
     unasked = shown_fields({**selection, "layer": None, "head": None}, decoded, model)
     assert unasked is not None and "layer" not in unasked
     assert shown_fields({**selection, "end": tree.winner}, decoded, model)["path"] == ()  # type: ignore[index]
@@ -337,7 +333,7 @@ def test_a_branch_of_another_sentence_is_left_out(decoded: Search, model: Transl
 def test_the_export_holds_the_tree(decoded: Search, model: Translator) -> None:
     branch = Branch((4,))
     lines: list[tuple[Branch | None, TracedHypothesis]] = [
-        (None, winner(decoded, model)),
+        (None, decoded.best),
         (branch, line("small", TEXT, BEAM, branch)),
     ]
     content = json.loads(steps_json(TEXT, model, decoded, lines))
@@ -345,7 +341,7 @@ def test_the_export_holds_the_tree(decoded: Search, model: Translator) -> None:
     assert [node["total"] for node in content["nodes"]] == [node.total for node in decoded.tree.nodes]
     assert content["branches"][0]["ids"] == list(lines[1][1].ids)
     sampled = search("small", TEXT, Decoding.of("sampling", top_k=1))
-    cut = json.loads(steps_json(TEXT, model, sampled, [(None, winner(sampled, model))]))
+    cut = json.loads(steps_json(TEXT, model, sampled, [(None, sampled.best)]))
     unseen = sorted(c["seen"] is None for c in cut["nodes"][0]["next"])
     assert unseen == [False] + [True] * (searching.MAX_SHOWN_CANDIDATES - 1)
 
@@ -353,7 +349,7 @@ def test_the_export_holds_the_tree(decoded: Search, model: Translator) -> None:
 def test_the_tree_as_a_picture(decoded: Search, model: Translator) -> None:
     from xml.etree import ElementTree
 
-    names = node_labels(model, decoded.tree)
+    names = list(decoded.labels)
     names[1] = "<script>&"
     facts = tree_facts("small", TEXT, model, decoded)
 
@@ -384,7 +380,7 @@ def test_a_sentence_that_never_ends_is_cut_and_marked_so(tmp_path: Path) -> None
     ids = model.encode(TEXT)
     steps = list(BEAM.steps(model.model, model.source_batch([ids]), record=True))
     decoded = searching.searched(model, ids, BEAM, steps)
-    header, _ = unpacked(player_payload(model, decoded, start(decoded, model, DecodingView()), None))
+    header, _ = unpacked(player_payload(model, decoded, start(decoded, DecodingView()), None))
     assert {entry["ended"] for entry in header["hypotheses"]} == {False}
     assert decoded.tree.nodes[decoded.tree.winner].step == header["bound"] == bound_of(model, ids)
-    assert not winner(decoded, model).finished
+    assert not decoded.best.finished
