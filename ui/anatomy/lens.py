@@ -59,7 +59,7 @@ def _caption(predictions: Lens, trace: Trace, config: ModelConfig) -> str:
 
 
 def _table(predictions: Lens, trace: Trace, model: Translator) -> None:
-    words = lens_words(predictions, trace, model)
+    words = lens_words(predictions, model)
     rows = range(len(words) - 1, -1, -1)  # the whole model on top, as in the picture
     table = {"After": [lens_rows(len(words))[row] for row in rows]}
     for token, label in enumerate(number_duplicates(trace.reads.labels)):

@@ -147,7 +147,7 @@ def lens_payload(predictions: Lens, trace: Trace, model: Translator, start: tupl
     header = {
         "reads": number_duplicates(trace.reads.labels),
         "rows": lens_rows(rows),
-        "words": lens_words(predictions, trace, model),
+        "words": lens_words(predictions, model),
         "start": list(start) if is_inside else None,
         "final": "the whole model",
     }
@@ -158,7 +158,7 @@ def lens_rows(rows: int) -> list[str]:
     return ["Embedding", *(f"Layer {layer}" for layer in range(1, rows))]
 
 
-def lens_words(predictions: Lens, trace: Trace, model: Translator) -> list[list[list[str]]]:
+def lens_words(predictions: Lens, model: Translator) -> list[list[list[str]]]:
     """Return the tokens of a lens as people would read them there: [L + 1][T][top]."""
     return [[model.checkpoint.target_tokenizer.labels(ids) for ids in row] for row in predictions.ids.tolist()]
 

@@ -72,7 +72,7 @@ def _ask(question: ImportQuestion, source: ImportSource) -> int | str | Path | N
     if question.below:
         return _id(question, key)
     if not question.choices:
-        return _vocabulary(question, key, source)
+        return _vocabulary(question, key)
     st.markdown(f"**:material/help: {literal(question.text)}**")
     usual = f" The original code uses {question.usual}." if question.required and question.usual is not None else ""
     st.caption(literal(f"{question.why}{usual}"))
@@ -111,7 +111,7 @@ def _id(question: ImportQuestion, key: str) -> int | None:
     return None if value is None else int(value)
 
 
-def _vocabulary(question: ImportQuestion, key: str, source: ImportSource) -> Path | None:
+def _vocabulary(question: ImportQuestion, key: str) -> Path | None:
     """Draw a box for a small file, and return where the latest one is stored."""
     upload = st.file_uploader(question.text, max_upload_size=MAX_VOCABULARY_MEGABYTES, key=key, help=question.why)
     sources: dict[str, ImportSource] = st.session_state.setdefault("answer-files", {})

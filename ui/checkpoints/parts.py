@@ -46,9 +46,9 @@ def draw_parts(entry: ListedModel) -> None:
         _BLOCKS(data=pack(header(all_blocks, chosen[0]), {}), key="blocks", on_pick_change=picked)
         left, right = st.columns(2, gap="large")
         with right:
-            _numbers(entry, tensor_shapes, all_blocks, *chosen)
+            _numbers(entry.name, tensor_shapes, *chosen)
         with left:
-            _table(entry, tensor_shapes)
+            _table(entry.name, tensor_shapes)
         if any(name.endswith(POSITIONS_SUFFIX) for name in tensor_shapes) and entry.parameters < sum(
             sizes(tensor_shapes).values()
         ):
@@ -130,8 +130,8 @@ def _layers(group: BlockGroup) -> int:
 # ---- the table -----------------------------------------------------------------------------------------------------
 
 
-def _table(entry: ListedModel, tensor_shapes: Mapping[str, Shape]) -> None:
-    measured = _measured(entry.name)
+def _table(model: str, tensor_shapes: Mapping[str, Shape]) -> None:
+    measured = _measured(model)
     counted = sizes(tensor_shapes)
     total = sum(counted.values())
     rows = []
@@ -171,9 +171,7 @@ def _all_tensors(
 # ---- one weight ----------------------------------------------------------------------------------------------------
 
 
-def _numbers(
-    entry: ListedModel, tensor_shapes: Mapping[str, Shape], all_blocks: Sequence[Block], block: Block, name: str | None
-) -> None:
+def _numbers(model: str, tensor_shapes: Mapping[str, Shape], block: Block, name: str | None) -> None:
     options = [block.path, *block.names] if len(block.names) > 1 else list(block.names)
     st.selectbox(
         "Weight",
@@ -188,13 +186,13 @@ def _numbers(
         label_visibility="collapsed",
     )
     names = [name] if name is not None else list(block.names)
-    numbers = together(_measured(entry.name), names)
+    numbers = together(_measured(model), names)
     if numbers.broken:
         st.warning(f"{numbers.broken:,} of its values are NaN or infinite.", icon=":material/warning:")
     if not numbers.count:
         st.caption("It has no finite value.")
         return
-    bars = _histogram(entry.name, tuple(names), numbers)
+    bars = _histogram(model, tuple(names), numbers)
     plot(weight_histogram(*bars, theme=st.context.theme.type or "light"), key="weight-histogram")
     _facts(numbers)
     out = bars.below + bars.above

@@ -45,7 +45,7 @@ def reference(name: str, text: str, model: Translator, search: Search, view: Dec
         output = output_text(model, search)
         read, similarity = _read(name, text, view.reference, output)
         _strip(model, read)
-        _numbers(model, search, read, similarity)
+        _numbers(search, read, similarity)
         how_bleu_counts(output, view.reference)
         draw_when_open(gettext("The reference as a table"), "reference-as-table", _as_table, model, read)
 
@@ -81,7 +81,7 @@ def _strip(model: Translator, read: list[TokenRead]) -> None:
     )
 
 
-def _numbers(model: Translator, search: Search, read: list[TokenRead], similarity: Similarity) -> None:
+def _numbers(search: Search, read: list[TokenRead], similarity: Similarity) -> None:
     total = sum(token.log_prob for token in read)
     output_log_prob = search.tree.nodes[search.tree.winner].total
     with st.container(horizontal=True, gap="large"):

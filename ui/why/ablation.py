@@ -11,12 +11,11 @@ import streamlit as st
 from headlight.analysis.sites import by_kind
 from headlight.analysis.why import Ablation
 from headlight.charts.document import Drawing
-from headlight.charts.why import Map, MapScale, maps
+from headlight.charts.why import MapScale, maps
 from headlight.formatting import signed
 from headlight.glossary import term
 from transformer.trace import Kind
-from ui.why.antecedents import KINDS
-from ui.why.components import Row, draw_picture
+from ui.why.components import KIND_NAMES, draw_picture, head_grid, head_rows
 from ui.why.downloads import COLUMN_PIXELS, Picture
 from ui.why.passes import MAX_REFERENCES, WrittenToken, ablated
 from ui.why.view import ABLATIONS
@@ -52,14 +51,14 @@ def _draw(token: WrittenToken) -> list[Picture]:
         choose(token.view, "ablation", "What replaces the head's output", ABLATIONS)
         by = cast(Ablation, token.view.ablation)
         changes = {kind: values[..., token.step] for kind, values in by_kind(ablated(*token.forced, by)).items()}
-        picture = Picture("Without one head", partial(_maps, changes), _rows(changes))
+        picture = Picture("Without one head", partial(_maps, changes), head_rows(changes, "Nats"))
         draw_picture(picture.draw, COLUMN_PIXELS, key="why-ablation")
         kind, layer, head, change = _most_needed(changes)
         st.caption(
             f"Change of the {term('log-probability')} of “{literal(token.label)}”, in nats, when one head gives "
             f"{REPLACEMENTS[by]}. "
             + (
-                f"Needed most: {KINDS[kind]} {layer + 1}, head {head + 1}, {signed(change, plus=True)}."
+                f"Needed most: {KIND_NAMES[kind]} {layer + 1}, head {head + 1}, {signed(change, plus=True)}."
                 if change <= -MIN_CHANGE_NATS
                 else f"No head alone is needed: none takes more than {signed(max(0.0, -change))} from it."
             )
@@ -76,18 +75,6 @@ def _most_needed(changes: dict[Kind, np.ndarray]) -> tuple[Kind, int, int, float
 
 def _maps(changes: dict[Kind, np.ndarray], theme: str, across: int) -> Drawing:
     limit = max(MIN_CHANGE_NATS, *(float(np.nanmax(np.abs(values), initial=0)) for values in changes.values()))
-    grids = []
-    for kind, values in changes.items():
-        layers, heads = values.shape
-        names = [f"layer {layer + 1}" for layer in range(layers)], [str(head + 1) for head in range(heads)]
-        grids.append(Map(f"{KINDS[kind]}, head", values, *names))
+    grids = [head_grid(f"{KIND_NAMES[kind]}, head", values) for kind, values in changes.items()]
     ends = f"{signed(-limit)} less probable", f"more probable {signed(limit, plus=True)}"
     return maps(grids, theme, MapScale(limit, ends, diverging=True), across=across, cell=38.0)
-
-
-def _rows(changes: dict[Kind, np.ndarray]) -> list[Row]:
-    return [
-        {"Attention": KINDS[kind], "Layer": f"{layer + 1}", "Head": f"{head + 1}", "Nats": float(values[layer, head])}
-        for kind, values in changes.items()
-        for layer, head in np.ndindex(*values.shape)
-    ]

@@ -7,17 +7,15 @@ from collections.abc import Mapping, Sequence
 from headlight.analysis.sites import kind_of
 from headlight.formatting import percent, plural
 from transformer.taps import Site
-from transformer.trace import Kind
 from ui.state.atlases import HeadIndex, known_roles
 from ui.state.why_measured import antecedents_measured, why_measured
+from ui.why.components import KIND_NAMES
 from ui.why.passes import Head
-
-KINDS: dict[Kind, str] = {"encoder": "Encoder", "decoder": "Decoder self", "cross": "Cross"}
 
 
 def head_name(site: Site, head: int) -> str:
     """Return a head's name on screen: "Decoder self 2, head 3"."""
-    return f"{KINDS[kind_of(site)]} {site.layer + 1}, head {head + 1}"
+    return f"{KIND_NAMES[kind_of(site)]} {site.layer + 1}, head {head + 1}"
 
 
 def _antecedents(name: str) -> set[HeadIndex]:
@@ -42,7 +40,7 @@ def _named_over_pairs(name: str, heads: Mapping[str, int], pairs: int) -> str:
     if not counts:
         return ""
     shares = "; ".join(
-        f"{KINDS[kind]} {layer + 1}, head {head + 1}, in {count}" for (kind, layer, head), count in counts.items()
+        f"{KIND_NAMES[kind]} {layer + 1}, head {head + 1}, in {count}" for (kind, layer, head), count in counts.items()
     )
     most = max(counts.values())
     moral = "" if 2 * most >= pairs else " A head that looks at the antecedent need not be the one that decides."
@@ -61,7 +59,7 @@ def pairs_of_the_grammar(name: str) -> str | None:
     return (
         f"Over {facts['pairs']} pairs of sentences of the grammar that the model tells apart by “il” and “elle”, the "
         f"{facts['top']} best heads of each pair together restore {share}. Most often among them: "
-        f"{KINDS[kind]} {layer}, head {head}, in {count} pairs. {_same_three(name)}"
+        f"{KIND_NAMES[kind]} {layer}, head {head}, in {count} pairs. {_same_three(name)}"
         + _named_over_pairs(name, heads, facts["pairs"])
     )
 
@@ -75,7 +73,7 @@ def _same_three(name: str) -> str:
         f"{percent(mean, 0)} ± {round(100 * spread)}"
         for mean, spread in (facts[part]["restored"] for part in ("top", "named", "random"))
     )
-    heads = ", ".join(f"{KINDS[kind]} {layer + 1}.{head + 1}" for kind, layer, head in facts["top"]["heads"])
+    heads = ", ".join(f"{KIND_NAMES[kind]} {layer + 1}.{head + 1}" for kind, layer, head in facts["top"]["heads"])
     return (
         f"The same three in each of {facts['pairs']} other pairs ({heads}) restore {top}; three drawn at random "
         f"{drawn}, and what is named after antecedents alone {named}. "

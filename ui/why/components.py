@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 
+import numpy as np
 import streamlit as st
 
 from headlight.charts.document import Drawing, inline
+from headlight.charts.why import Map
 from headlight.viewer.packing import pack
+from transformer.trace import Kind
 from ui.viewer.component import component
 
 Row = dict[str, str | float | None]
+KIND_NAMES: dict[Kind, str] = {"encoder": "Encoder", "decoder": "Decoder self", "cross": "Cross"}
 TOLERANCE = 1e-3  # how far two numbers that should be the same may be apart: less than the page shows
 _SCRUBBER = component("scrubber", "mountScrubber", "shared", "scrubber", styles=("why",))
 _DRAWING = component("drawing", "mountDrawnPicture", "drawing_svg")
@@ -59,6 +64,27 @@ def draw_picture(
 def _picks(element: str) -> list[str]:
     _, *rest = element.split(' data-pick="')
     return [part.split('"', 1)[0] for part in rest]
+
+
+def head_grid(name: str, values: np.ndarray, picks: Sequence[Sequence[str]] | None = None) -> Map:
+    """Return the grid of a number for each head of each layer, [L, H]."""
+    layers, heads = values.shape
+    rows, columns = [f"layer {layer + 1}" for layer in range(layers)], [str(head + 1) for head in range(heads)]
+    return Map(name, values, rows, columns, picks)
+
+
+def head_rows(by_kind: Mapping[Kind, np.ndarray], column: str) -> list[Row]:
+    """Return a row for each head of each kind of attention, with its number in `column`."""
+    return [
+        {"Attention": KIND_NAMES[kind], "Layer": f"{layer + 1}", "Head": f"{head + 1}", column: float(value)}
+        for kind, values in by_kind.items()
+        for (layer, head), value in np.ndenumerate(values)
+    ]
+
+
+def finite(value: float) -> float | None:
+    """Return the number, or None for NaN."""
+    return None if math.isnan(value) else value
 
 
 def check(holds: bool, says: str) -> None:

@@ -16,7 +16,7 @@ from headlight.formatting import signed
 from headlight.glossary import term
 from ui.state.view import bound, update
 from ui.why.cause import Cause
-from ui.why.components import TOLERANCE, Row, check, draw_picture, table
+from ui.why.components import TOLERANCE, Row, check, draw_picture, head_grid, table
 from ui.why.downloads import COLUMN_PIXELS, Picture
 from ui.why.passes import WrittenToken, candidates, contrast
 from ui.why.view import WhyView
@@ -29,7 +29,7 @@ NAMES = {
     "feed-forward": "Feed-forward",
     "bias": "Bias",
 }
-KINDS = {"self": "decoder", "cross": "cross"}  # a block of the decoder as the kind of attention that pages show
+KIND_OF_BLOCK = {"self": "decoder", "cross": "cross"}  # a block of the decoder as the kind of attention that pages show
 
 
 def other_token(token: WrittenToken, cause: Cause | None) -> int:
@@ -92,7 +92,7 @@ def draw_contrast(token: WrittenToken, instead: int) -> list[Picture]:
         f"The parts sum to the difference: {signed(parts.total)} = {signed(parts.difference)}. "
         "The scale of the final norm (post-norm: of every norm) is held at its value.",
     )
-    here = _chosen(view, parts, largest)
+    here = _chosen(view, largest)
     heads = Picture("Each head's part", partial(_heads, parts, label, rival, here), _head_rows(parts), 465)
     st.markdown(f"**Each head's part**, in {term('logit', 'logits')}")
     draw_picture(heads.draw, heads.across, key="why-heads", on_pick=_pick)
@@ -138,12 +138,12 @@ def sentence(parts: Contrast, label: str, rival: str, largest: tuple[str, int, i
 
 def largest_head(parts: Contrast) -> tuple[str, int, int]:
     """Return the head with the largest part, of either sign: block, layer and head from 0."""
-    kind = max(KINDS, key=lambda block: float(np.abs(parts.parts[block]).max()))
+    kind = max(KIND_OF_BLOCK, key=lambda block: float(np.abs(parts.parts[block]).max()))
     layer, head = divmod(int(np.abs(parts.parts[kind]).argmax()), parts.parts[kind].shape[1])
     return kind, layer, head
 
 
-def _chosen(view: WhyView, parts: Contrast, largest: tuple[str, int, int]) -> tuple[str, int, int]:
+def _chosen(view: WhyView, largest: tuple[str, int, int]) -> tuple[str, int, int]:
     block = {"decoder": "self", "cross": "cross"}.get(view.kind)
     if block is None or view.layer is None or view.head is None:
         return largest
@@ -152,12 +152,12 @@ def _chosen(view: WhyView, parts: Contrast, largest: tuple[str, int, int]) -> tu
 
 def _pick(of: str) -> None:
     block, layer, head = of.split()
-    update(kind=KINDS[block], layer=int(layer) + 1, head=int(head) + 1)
+    update(kind=KIND_OF_BLOCK[block], layer=int(layer) + 1, head=int(head) + 1)
 
 
 def _caption(token: WrittenToken, parts: Contrast, here: tuple[str, int, int]) -> str:
     block, layer, head = here
-    kind = KINDS[block]
+    kind = KIND_OF_BLOCK[block]
     weights = token.trace.pattern(kind)[layer, head, token.step]
     labels = token.trace.columns(kind)
     most = int(weights.argmax())
@@ -187,18 +187,11 @@ def _waterfall(parts: Contrast, label: str, opened: bool, theme: str, across: in
 
 def _heads(parts: Contrast, label: str, rival: str, here: tuple[str, int, int], theme: str, across: int) -> Drawing:
     layers, count = parts.parts["cross"].shape
-    rows = [f"layer {layer + 1}" for layer in range(layers)]
-    grids = [
-        Map(
-            name,
-            parts.parts[block],
-            rows,
-            [str(head + 1) for head in range(count)],
-            [[f"{block} {layer} {head}" for head in range(count)] for layer in range(layers)],
-        )
-        for block, name in (("self", "Self, head"), ("cross", "Cross, head"))
-    ]
-    grids.append(Map("Feed-forward", parts.parts["feed-forward"][:, None], rows, [""]))
+    grids = []
+    for block, name in (("self", "Self, head"), ("cross", "Cross, head")):
+        picks = [[f"{block} {layer} {head}" for head in range(count)] for layer in range(layers)]
+        grids.append(head_grid(name, parts.parts[block], picks))
+    grids.append(Map("Feed-forward", parts.parts["feed-forward"][:, None], grids[0].rows, [""]))
     limit = max(1e-9, *(float(np.abs(grid.values).max()) for grid in grids))
     ends = f"{signed(-limit)} towards {rival}", f"towards {label} {signed(limit, plus=True)}"
     chosen = [" ".join(map(str, here))]
@@ -213,7 +206,7 @@ def _rows(parts: Contrast) -> list[Row]:
 def _head_rows(parts: Contrast) -> list[Row]:
     rows: list[Row] = [
         {"Part": f"{_name(block, layer, head)}", "Logits": float(parts.parts[block][layer, head])}
-        for block in KINDS
+        for block in KIND_OF_BLOCK
         for layer, head in np.ndindex(*parts.parts[block].shape)
     ]
     forward = parts.parts["feed-forward"].tolist()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from headlight.charts.document import Drawing, document
 from headlight.formatting import csv_text
-from ui.why.components import Row
+from ui.why.components import Row, finite
 from ui.why.passes import WrittenToken
 from ui.widgets.figures import download, figure_buttons, file_stem, sentence_facts
 
@@ -73,4 +72,4 @@ def page_json(facts: Mapping[str, str], pictures: Sequence[Picture]) -> str:
 
 
 def _known(value: str | float | None) -> str | float | None:
-    return None if isinstance(value, float) and math.isnan(value) else value
+    return finite(value) if isinstance(value, float) else value

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from typing import Any
 
@@ -11,7 +10,7 @@ import streamlit as st
 
 from headlight.analysis.why import ALTI, INTEGRATED, Agreement, MeasuredOrigins, agreements, with_integrated
 from headlight.charts.document import Drawing
-from headlight.charts.why import BarGroup, Map, MapScale, bars, maps, shares
+from headlight.charts.why import BarGroup, MapScale, bars, maps, shares
 from headlight.formatting import percent, signed
 from headlight.glossary import explained, term
 from transformer import Trace, Translator
@@ -19,7 +18,7 @@ from ui.state.view import bound, update
 from ui.state.why_measured import why_measured
 from ui.why.ablation import METHODS as ABLATION_METHODS
 from ui.why.ablation import draw_ablation
-from ui.why.components import TOLERANCE, Row, check, draw_picture, scrubber, table
+from ui.why.components import TOLERANCE, Row, check, draw_picture, finite, head_grid, scrubber, table
 from ui.why.downloads import COLUMN_PIXELS, Picture
 from ui.why.passes import WrittenToken, head_contributions, integrated_steps, measured_origins
 from ui.why.view import COMPARED_MEASURES, WhyView
@@ -84,8 +83,7 @@ def _through_heads(token: WrittenToken, source: float) -> Picture:
     """Draw the share of each cross-attention head in the contribution of the source, `source`."""
     heads = head_contributions(*token.forced)[token.step]
     limit = max(1e-9, float(heads.max()))
-    layers, numbers = ([str(at + 1) for at in range(count)] for count in heads.shape)
-    grid = Map("Cross-attention, head", heads, [f"layer {layer}" for layer in layers], numbers)
+    grid = head_grid("Cross-attention, head", heads)
     scale = MapScale(limit, ("0", f"{percent(limit)} of the token"), percent=True)
 
     def draw(theme: str, across: int) -> Drawing:
@@ -98,8 +96,8 @@ def _through_heads(token: WrittenToken, source: float) -> Picture:
         f"{heads.sum():.3f} = {source:.3f}.",
     )
     rows: list[Row] = [
-        {"Layer": layers[layer], "Head": numbers[head], "Share": float(heads[layer, head])}
-        for layer, head in np.ndindex(*heads.shape)
+        {"Layer": f"{layer + 1}", "Head": f"{head + 1}", "Share": float(share)}
+        for (layer, head), share in np.ndenumerate(heads)
     ]
     return Picture("Through which heads", draw, rows)
 
@@ -210,7 +208,7 @@ def agreement_rows(
         row: Row = {"Measure": measure}
         for column, by_measure in ((SIZE_COLUMN, here), (SIGNED_COLUMN, signed_here)):
             summary = by_measure.get(measure)
-            row |= {column: summary and _known(summary.mean), f"{column}, spread": summary and _known(summary.spread)}
+            row |= {column: summary and finite(summary.mean), f"{column}, spread": summary and finite(summary.spread)}
             if corpus is not None:
                 over = measured.get(measure)
                 over = over if over is None or column == SIZE_COLUMN else over["signed"]
@@ -231,10 +229,6 @@ def _text(row: Row) -> str:
 
 def _number(value: object) -> str:
     return signed(value) if isinstance(value, float) else "no order"
-
-
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else value
 
 
 def chosen_step(view: WhyView, trace: Trace, first: int) -> int:

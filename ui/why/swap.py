@@ -18,9 +18,9 @@ from headlight.glossary import term
 from transformer.taps import Site
 from transformer.trace import Kind
 from ui.state.view import set_view, update, widget_key
-from ui.why.antecedents import KINDS, head_name, named_among_best, pairs_of_the_grammar
+from ui.why.antecedents import head_name, named_among_best, pairs_of_the_grammar
 from ui.why.cause import Cause, proposals
-from ui.why.components import Row, draw_picture, table
+from ui.why.components import KIND_NAMES, Row, draw_picture, head_grid, head_rows, table
 from ui.why.downloads import Picture
 from ui.why.passes import TOKEN_HEADS, Swap, Swapped, WrittenToken, best_heads, exchange
 from ui.why.view import DIRECTIONS, EXCHANGED, WhyView
@@ -182,7 +182,7 @@ def _by_head(token: WrittenToken, swapped: Swapped) -> list[Picture]:
     heads = Picture(
         f"{'Patterns' if patterns else 'Heads'} {WORDING[direction].exchanged} one at a time",
         partial(_maps, shares, swapped),
-        _head_rows(shares),
+        head_rows(shares, "Share"),
         590,
     )
     top = Picture("The top heads together", partial(_top, swapped), _top_rows(swapped), 336)
@@ -241,7 +241,7 @@ def _by_token(token: WrittenToken, swapped: Swapped) -> list[Picture]:
 def _head_grids(by_site: Mapping[Site, np.ndarray], stack: str, labels: list[str]) -> list[Map]:
     """Return a grid of tokens and heads for each kind of attention in a stack, of the heads that were exchanged."""
     grids = []
-    for kind, name in KINDS.items():
+    for kind, name in KIND_NAMES.items():
         columns = {
             f"{site.layer + 1}.{head + 1}": shares[head]
             for site, shares in by_site.items()
@@ -281,18 +281,13 @@ def _share(swapped: Swapped, at: tuple[Site, int]) -> float:
     return float(_of_heads(swapped)[at[0]][at[1]])
 
 
-def _pick(site: Site, head: int) -> str:
-    return f"{kind_of(site)} {site.layer} {head}"
-
-
 def _maps(shares: Mapping[Kind, np.ndarray], swapped: Swapped, theme: str, across: int) -> Drawing:
     grids = []
     for kind, values in shares.items():
         layers, heads = values.shape
         picks = [[f"{kind} {layer} {head}" for head in range(heads)] for layer in range(layers)]
-        names = [f"layer {layer + 1}" for layer in range(layers)], [str(head + 1) for head in range(heads)]
-        grids.append(Map(f"{KINDS[kind]}, head", values, *names, picks))
-    chosen = [_pick(*at) for at in swapped.top]
+        grids.append(head_grid(f"{KIND_NAMES[kind]}, head", values, picks))
+    chosen = [f"{kind_of(site)} {site.layer} {head}" for site, head in swapped.top]
     drawing = maps(grids, theme, _scale(swapped), chosen=chosen, across=across, cell=38.0)
     plain = [element.replace(' role="button" tabindex="0"', ' role="img"') for element in drawing.elements]
     return drawing._replace(elements=plain)
@@ -328,14 +323,6 @@ def _identities(swapped: Swapped) -> None:
             else ""
         )
     )
-
-
-def _head_rows(shares: Mapping[Kind, np.ndarray]) -> list[Row]:
-    return [
-        {"Attention": KINDS[kind], "Layer": f"{layer + 1}", "Head": f"{head + 1}", "Share": float(values[layer, head])}
-        for kind, values in shares.items()
-        for layer, head in np.ndindex(*values.shape)
-    ]
 
 
 def _top_rows(swapped: Swapped) -> list[Row]:
