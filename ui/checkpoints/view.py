@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ui.state.view import PageView, whole_number
+from ui.state.view import PageView, integer, nonempty_text, parsed, switch
 
-MAX_NAME_CHARACTERS = 300  # of a tensor's name
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name[:200] for name in text.split(",")[:2] if name))
 
 
 @dataclass(frozen=True)
@@ -18,21 +19,9 @@ class CheckpointsView(PageView):
     PAGE: ClassVar[str | None] = "checkpoints"
     OF_MODEL: ClassVar[frozenset[str]] = PageView.OF_MODEL | {"weight"}
 
-    weight: str | None = None  # a block or a tensor whose numbers are shown
-    ticked: tuple[str, ...] = ()  # at most two
-    beside: str | None = None  # the second model
-    beside_layer: int | None = None  # from 1
-    beside_head: int | None = None  # from 1
-    bring: bool = False  # the part that imports is open
-
-    @classmethod
-    def parse_fields(cls, query: Mapping[str, str]) -> dict[str, object]:
-        ticked = [name[:200] for name in query.get("ticked", "").split(",")[:2] if name]
-        return {
-            "weight": query.get("weight", "")[:MAX_NAME_CHARACTERS] or None,
-            "ticked": tuple(dict.fromkeys(ticked)),
-            "beside": query.get("beside", "")[:200] or None,
-            "beside_layer": whole_number(query.get("beside_layer", ""), 1, 9999),
-            "beside_head": whole_number(query.get("beside_head", ""), 1, 9999),
-            "bring": query.get("bring") == "1",
-        }
+    weight: str | None = nonempty_text(300)  # a block or a tensor whose numbers are shown
+    ticked: tuple[str, ...] = parsed((), _names)  # at most two
+    beside: str | None = nonempty_text()  # the second model
+    beside_layer: int | None = integer(1, 9999)
+    beside_head: int | None = integer(1, 9999)
+    bring: bool = switch()  # the part that imports is open

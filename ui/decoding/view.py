@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, make_dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from headlight.analysis.search_tree import Outcome
 from headlight.language import translatable
@@ -13,7 +12,7 @@ from transformer.config import ModelConfig
 from transformer.decoding.search import TapAt
 from transformer.decoding.strategies import STRATEGIES, Decoding, Parameter, parameters
 from transformer.taps import Replace, Site, Tap, chain
-from ui.state.view import PageView, number, one_of, whole_number
+from ui.state.view import PageView, choice, integer, number, parsed, switch, typed_text, whole_number
 
 # What stands under each word of the tree.
 NODE_NUMBERS = {
@@ -118,10 +117,28 @@ class Branch:
         ]
 
 
+def _setting(of: Parameter) -> Any:
+    read = whole_number if of.type is int else number
+    return parsed(None, lambda text: read(text, of.least, of.most))
+
+
 # A field for each parameter of the strategies. None is the value that the strategy opens with.
 _Settings = make_dataclass(
-    "_Settings", [(field, float | None, None) for field in parameters()], bases=(PageView,), frozen=True
+    "_Settings",
+    [(field, float | None, _setting(sharing[0][1])) for field, sharing in parameters().items()],
+    bases=(PageView,),
+    frozen=True,
 )
+
+
+def _ids(text: str) -> tuple[int, ...] | None:
+    ids = [whole_number(part, 0, 9_999_999) for part in text.split(",")[:10_000]]
+    return None if None in ids else tuple(id for id in ids if id is not None)
+
+
+def _branches(text: str) -> tuple[Branch, ...]:
+    branches = map(Branch.parse, text.split(",")[:MAX_BRANCHES])
+    return tuple(dict.fromkeys(branch for branch in branches if branch))
 
 
 @dataclass(frozen=True)
@@ -131,36 +148,14 @@ class DecodingView(_Settings):  # type: ignore[misc, valid-type]
     PAGE: ClassVar[str | None] = "decoding"
     OF_SENTENCE: ClassVar[frozenset[str]] = frozenset({"step", "path", "branches", "reference"})
 
-    strategy: str = "beam"
-    step: int | None = None  # from 1
-    path: tuple[int, ...] = ()  # ids that begin the hypothesis that is stepped through; none is the best one's
-    pruned: bool = True  # whether the tree shows what was pruned
-    under: str = "total"
-    future: bool = True  # whether what comes after the step is shown
-    branches: tuple[Branch, ...] = ()
-    reference: str | None = None
-
-    @classmethod
-    def parse_fields(cls, query: Mapping[str, str]) -> dict[str, object]:
-        settings = {field: sharing[0][1] for field, sharing in parameters().items()}
-        branches = [Branch.parse(part) for part in query.get("branches", "").split(",")[:MAX_BRANCHES]]
-        path = [whole_number(part, 0, 9_999_999) for part in query.get("path", "").split(",")[:10_000]]
-        return {
-            "strategy": one_of(query.get("strategy"), tuple(STRATEGIES), cls.strategy),
-            **{
-                field: (whole_number if parameter.type is int else number)(
-                    query.get(field), parameter.least, parameter.most
-                )
-                for field, parameter in settings.items()
-            },
-            "step": whole_number(query.get("step"), 1, 999_999),
-            "path": tuple(token for token in path if token is not None) if None not in path else (),
-            "pruned": query.get("pruned") != "0",
-            "future": query.get("future") != "0",
-            "under": one_of(query.get("under"), tuple(NODE_NUMBERS), cls.under),
-            "branches": tuple(dict.fromkeys(branch for branch in branches if branch)),
-            "reference": query["reference"][:10_000] if "reference" in query else None,
-        }
+    strategy: str = choice("beam", STRATEGIES)
+    step: int | None = integer(1, 999_999)
+    path: tuple[int, ...] = parsed((), _ids)  # of the hypothesis that is stepped through; none is the best one
+    pruned: bool = switch(True)  # whether the tree shows what was pruned
+    under: str = choice("total", NODE_NUMBERS)
+    future: bool = switch(True)  # whether what comes after the step is shown
+    branches: tuple[Branch, ...] = parsed((), _branches)
+    reference: str | None = typed_text()
 
     def value(self, parameter: Parameter) -> float | None:
         """Return the value of a parameter of the strategy: the chosen one, or the page's default."""

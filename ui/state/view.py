@@ -7,8 +7,9 @@ where it is not English or where the browser would rather have another.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields, replace
+from dataclasses import field as dataclass_field
 from typing import Any, ClassVar, Self, TypeVar
 from urllib.parse import quote, urlencode
 
@@ -24,6 +25,50 @@ _CHOSEN, _BROWSER, _IN_USE = "language", "browser-language", "language-said"
 MAX_TEXT_CHARACTERS = 10_000  # that a link may carry
 
 
+def whole_number(text: str | None, least: float, most: float) -> int | None:
+    """Return a parameter of an address as a whole number, or None where it is none or out of range."""
+    value = int(text) if text and re.fullmatch(r"-?[0-9]{1,9}", text) else None
+    return value if value is not None and least <= value <= most else None
+
+
+def number(text: str | None, least: float, most: float) -> float | None:
+    """Return a parameter of an address as a number, or None where it is none or out of range."""
+    value = float(text) if text and re.fullmatch(r"-?[0-9]{1,9}(\.[0-9]{1,9})?", text) else None
+    return value if value is not None and least <= value <= most else None
+
+
+# ---- fields of a view ----------------------------------------------------------------------------------------------
+
+
+def parsed(default: Any, parse: Callable[[str], object]) -> Any:
+    """Return a field: `parse` reads the parameter of its name, and returns None where it is invalid."""
+    return dataclass_field(default=default, metadata={"parse": parse})
+
+
+def choice(default: str | None, choices: Collection[str]) -> Any:
+    return parsed(default, lambda text: text if text in choices else None)
+
+
+def switch(default: bool = False) -> Any:
+    return parsed(default, {"0": False, "1": True}.get)
+
+
+def integer(least: int, most: int, default: int | None = None) -> Any:
+    return parsed(default, lambda text: whole_number(text, least, most))
+
+
+def typed_text(max_characters: int = MAX_TEXT_CHARACTERS) -> Any:
+    """Return a field for what somebody typed, which may be empty; None where nothing was."""
+    return parsed(None, lambda text: text[:max_characters])
+
+
+def nonempty_text(max_characters: int = 200) -> Any:
+    return parsed(None, lambda text: text[:max_characters] or None)
+
+
+# ---- the view ------------------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class PageView:
     """The fields that all pages share; a page's own view adds its fields. `None` is the page's own choice."""
@@ -36,12 +81,12 @@ class PageView:
     MISTAKES: ClassVar[tuple[str, ...]] = ()  # that `broken` can name: the page then runs the model with that mistake
     PAGE: ClassVar[str | None] = None  # the page's name in its address, under which a model may offer it examples
 
-    model: str | None = None
-    text: str | None = None
-    target: str | None = None  # a translation that was typed; None is the model's own
-    kind: Kind = "cross"
-    layer: int | None = None  # from 1
-    head: int | None = None  # from 1
+    model: str | None = nonempty_text()
+    text: str | None = typed_text()
+    target: str | None = typed_text()  # a translation that was typed; None is the model's own
+    kind: Kind = choice("cross", KINDS)
+    layer: int | None = integer(1, 9999)
+    head: int | None = integer(1, 9999)
 
     @property
     def unchanged(self) -> bool:
@@ -85,36 +130,18 @@ class PageView:
     @classmethod
     def from_query(cls, query: Mapping[str, str]) -> Self:
         """Return the view that an address describes; invalid values are left at the default."""
-        return cls(
-            model=query.get("model", "")[:200] or None,
-            text=query["text"][:MAX_TEXT_CHARACTERS] if "text" in query else None,
-            target=query["target"][:MAX_TEXT_CHARACTERS] if "target" in query else None,
-            kind=one_of(query.get("kind"), KINDS, cls.kind),  # type: ignore[arg-type]
-            layer=whole_number(query.get("layer", ""), 1, 9999),
-            head=whole_number(query.get("head", ""), 1, 9999),
-            **cls.parse_fields(query),
-        )
+        values = {
+            field.name: field.metadata["parse"](query[field.name])
+            for field in fields(cls)
+            if "parse" in field.metadata and field.name in query
+        }
+        valid = {name: value for name, value in values.items() if value is not None}
+        return cls(**valid | cls.parse_fields(query))
 
     @classmethod
-    def parse_fields(cls, query: Mapping[str, str]) -> dict[str, object]:
-        """Return the fields that a page adds, as the address has them."""
+    def parse_fields(cls, query: Mapping[str, str]) -> dict[str, Any]:
+        """Return the fields that a page reads from the address itself, as far as one depends on another."""
         return {}
-
-
-def whole_number(text: str | None, least: float, most: float) -> int | None:
-    """Return a parameter of an address as a whole number, or None where it is none or out of range."""
-    value = int(text) if text and re.fullmatch(r"-?[0-9]{1,9}", text) else None
-    return value if value is not None and least <= value <= most else None
-
-
-def number(text: str | None, least: float, most: float) -> float | None:
-    """Return a parameter of an address as a number, or None where it is none or out of range."""
-    value = float(text) if text and re.fullmatch(r"-?[0-9]{1,9}(\.[0-9]{1,9})?", text) else None
-    return value if value is not None and least <= value <= most else None
-
-
-def one_of(value: str | None, choices: tuple[str, ...], default: str) -> str:
-    return value if value in choices else default
 
 
 def current(page: type[V]) -> V:

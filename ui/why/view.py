@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from headlight.analysis.head_changes import HeadChange
 from transformer.config import ModelConfig
 from transformer.taps import Intervention
-from ui.state.view import MAX_TEXT_CHARACTERS, PageView, one_of, whole_number
+from ui.state.view import PageView, choice, integer, nonempty_text, parsed, switch, typed_text
 
 # What can stand beside the contributions, by its name in the address: the name of the measure.
 COMPARED_MEASURES = {
@@ -31,7 +30,6 @@ EXCHANGED = {
 # What replaces the output of a head, by its name in the address.
 ABLATIONS = {"mean": "Its mean", "resample": "Another sentence", "zero": "Zeros"}
 DIRECTIONS = {"denoise": "Give back", "noise": "Take away"}
-STATES = ("encoder", "decoder")
 
 
 @dataclass(frozen=True)
@@ -42,17 +40,18 @@ class WhyView(PageView):
     OF_MODEL: ClassVar[frozenset[str]] = PageView.OF_MODEL | {"changes"}
     OF_SENTENCE: ClassVar[frozenset[str]] = frozenset({"step", "instead", "corrupted"})
 
-    step: int | None = None
-    instead: str | None = None  # the text of the token that could have been written
-    beside: str = "attention"
-    every: bool = False  # show all tokens, even those that contribute next to nothing
-    ablation: str = "mean"
-    parts: bool = False  # show the waterfall's steps layer by layer
-    corrupted: str | None = None  # the sentence to swap the cause with; None is the page's own choice
-    exchanged: str = "heads"
-    direction: str = "denoise"
-    states: str = "encoder"  # the stack in which a part is exchanged token by token
-    changes: tuple[HeadChange, ...] = ()  # of heads, in every pass that explains; the translation stays as it is
+    step: int | None = integer(1, 999_999)
+    instead: str | None = nonempty_text()  # the text of the token that could have been written
+    beside: str = choice("attention", COMPARED_MEASURES)
+    every: bool = switch()  # show all tokens, even those that contribute next to nothing
+    ablation: str = choice("mean", ABLATIONS)
+    parts: bool = switch()  # show the waterfall's steps layer by layer
+    corrupted: str | None = typed_text()  # the sentence to swap the cause with; None is the page's own choice
+    exchanged: str = choice("heads", EXCHANGED)
+    direction: str = choice("denoise", DIRECTIONS)
+    states: str = choice("encoder", ("encoder", "decoder"))  # the stack in which a part is exchanged token by token
+    # Of heads, in every pass that explains; the translation stays as it is.
+    changes: tuple[HeadChange, ...] = parsed((), HeadChange.parse_list)
 
     @property
     def unchanged(self) -> bool:
@@ -66,19 +65,3 @@ class WhyView(PageView):
         """Return the view without changes of heads that the model lacks, and with the last change of each head."""
         changes = {(c.kind, c.layer, c.head): c for c in self.changes if c.exists_in(config)}
         return replace(self, changes=tuple(changes.values()))
-
-    @classmethod
-    def parse_fields(cls, query: Mapping[str, str]) -> dict[str, object]:
-        return {
-            "step": whole_number(query.get("step", ""), 1, 999_999),
-            "instead": query.get("instead", "")[:200] or None,
-            "beside": one_of(query.get("beside"), tuple(COMPARED_MEASURES), cls.beside),
-            "every": query.get("every") == "1",
-            "ablation": one_of(query.get("ablation"), tuple(ABLATIONS), cls.ablation),
-            "parts": query.get("parts") == "1",
-            "corrupted": query["corrupted"][:MAX_TEXT_CHARACTERS] if "corrupted" in query else None,
-            "exchanged": one_of(query.get("exchanged"), tuple(EXCHANGED), cls.exchanged),
-            "direction": one_of(query.get("direction"), tuple(DIRECTIONS), cls.direction),
-            "states": one_of(query.get("states"), STATES, cls.states),
-            "changes": HeadChange.parse_list(query.get("changes", "")),
-        }
