@@ -206,16 +206,22 @@ def _axes(drawn: DrawnMatrices) -> tuple[MatrixAxes, tuple[slice, slice]]:
     return MatrixAxes(drawn.rows[down], drawn.columns[across], hidden, chosen), (down, across)
 
 
+def _score_table(drawn: DrawnMatrices, title: str, values: np.ndarray, hidden: str = "") -> str:
+    """Return `values` [Q, K] on the scale of the scores; masked cells say `hidden`, unless it is empty."""
+    axes, view = _axes(drawn)
+    limit = float(np.abs(drawn.matrices.scores[view]).max())
+    digits = drawn.digits if len(axes.columns) <= MAX_ROOMY_COLUMNS else 1
+    theme = theme_named(st.context.theme.type or "light")
+    return matrix_html(title, values[view], axes, theme, (-limit, limit), hidden=hidden, digits=digits)
+
+
 def _pictures(drawn: DrawnMatrices) -> None:
     matrices, theme = drawn.matrices, theme_named(st.context.theme.type or "light")
     axes, view = _axes(drawn)
-    scores, weights = matrices.scores[view], matrices.weights[view]
-    limit = float(np.abs(scores).max())
-    digits = drawn.digits if len(axes.columns) <= MAX_ROOMY_COLUMNS else 1
     tables = [
-        matrix_html("Scores", scores, axes, theme, (-limit, limit), digits=digits),
-        matrix_html("Masked scores", scores, axes, theme, (-limit, limit), hidden=MINUS_INFINITY, digits=digits),
-        matrix_html("Weights", weights, axes, theme, (0.0, 1.0), hidden="0", digits=drawn.digits),
+        _score_table(drawn, "Scores", matrices.scores),
+        _score_table(drawn, "Masked scores", matrices.scores, MINUS_INFINITY),
+        matrix_html("Weights", matrices.weights[view], axes, theme, (0.0, 1.0), hidden="0", digits=drawn.digits),
     ]
     st.html(side_by_side(tables))
     queries, keys = matrices.scores.shape
@@ -234,19 +240,8 @@ def _added_or_filled(drawn: DrawnMatrices) -> None:
         "not. Code fills in: `S.masked_fill(hidden, -inf)` overwrites the same cells. Any number plus −∞ is −∞, so "
         "both give the same scores."
     )
-    axes, view = _axes(drawn)
-    limit = float(np.abs(drawn.matrices.scores[view]).max())
-    digits = drawn.digits if len(axes.columns) <= MAX_ROOMY_COLUMNS else 1
-    titles = {"M": masked.mask, "S + M": masked.added, "S, filled in": masked.filled}
-    theme = theme_named(st.context.theme.type or "light")
-    st.html(
-        side_by_side(
-            [
-                matrix_html(title, values[view], axes, theme, (-limit, limit), hidden=MINUS_INFINITY, digits=digits)
-                for title, values in titles.items()
-            ]
-        )
-    )
+    matrices = {"M": masked.mask, "S + M": masked.added, "S, filled in": masked.filled}
+    st.html(side_by_side([_score_table(drawn, title, values, MINUS_INFINITY) for title, values in matrices.items()]))
     infinite, finite = masked.nowhere
     st.caption(
         f"The weights of the two differ by at most {two_digits(masked.apart)}; with −10⁹ in the place of −∞, which "

@@ -68,7 +68,8 @@ def large_head(
             share = percent(large.hidden)
             text += " " + gettext("{share} of the weight of the rows that are left is on hidden columns.", share=share)
         st.caption(explained(text, "special token"))
-    draw_when_open(gettext("As a table"), f"{key}-as-table", _as_table, large, key)
+    table = gettext("query"), layout.rows, layout.columns, large.cells, layout.masked, f"{key}-table"
+    draw_when_open(gettext("As a table"), f"{key}-as-table", pattern_table, *table)
 
 
 def labels_of(large: Panel) -> Labels:
@@ -93,8 +94,3 @@ def hold(cell: MarkedCell) -> None:
     """Hold the row and the column of a cell, from 0, in the view; None releases both."""
     row, column = (None if at is None else at + 1 for at in cell or (None, None))
     update(row=row, column=column)
-
-
-def _as_table(large: Panel, key: str) -> None:
-    layout = large.layout
-    pattern_table(gettext("query"), layout.rows, layout.columns, large.cells, layout.masked, f"{key}-table")

@@ -191,7 +191,8 @@ def _maps(names: tuple[str, str], traces: tuple[Trace, Trace], heads: tuple[Head
         figure = charts.difference(pair.difference, pair.rows, pair.columns, limit=limit, **_look(pair.masked))
         plot(_compact(figure), key="map-difference")
     st.caption(_caption(pair))
-    draw_when_open("The difference as a table", "difference-as-table", _as_table, pair)
+    table = "query", pair.rows, pair.columns, pair.difference, pair.masked, "difference-table"
+    draw_when_open("The difference as a table", "difference-as-table", pattern_table, *table)
 
 
 def _look(masked: Any) -> dict[str, Any]:
@@ -249,10 +250,6 @@ def _caption(pair: AlignedHeads) -> str:
         else "Both models split these sentences into the same tokens, so rows and columns are tokens."
     )
     return f"{difference} {alignment_note}"
-
-
-def _as_table(pair: AlignedHeads) -> None:
-    pattern_table("query", pair.rows, pair.columns, pair.difference, pair.masked, "difference-table")
 
 
 # ---- beside the maps -----------------------------------------------------------------------------------------------

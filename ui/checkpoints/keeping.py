@@ -37,33 +37,35 @@ def suggested_name(text: str) -> str:
 
 def menu(entry: ListedModel) -> None:
     """Draw the menu to rename and delete, for imported models only."""
-    if public():
+    if public() or not entry.imported:
         return
-    if entry.imported:
-        with st.popover("More", icon=":material/more_horiz:", key="model-more", on_change="rerun") as more:
-            if more.open:
+    with st.popover("More", icon=":material/more_horiz:", key="model-more", on_change="rerun") as more:
+        if more.open:
+            for action, icon in (("rename", "edit"), ("delete", "delete")):
                 st.button(
-                    "Rename", icon=":material/edit:", key="rename", on_click=_ask, args=("rename",), width="stretch"
+                    action.capitalize(),
+                    icon=f":material/{icon}:",
+                    key=action,
+                    on_click=_open_dialog,
+                    args=(action,),
+                    width="stretch",
                 )
-                st.button(
-                    "Delete", icon=":material/delete:", key="delete", on_click=_ask, args=("delete",), width="stretch"
-                )
-    question = st.session_state.pop("model-asked", None)
-    if question == "delete" and entry.imported:
+    dialog = st.session_state.pop("model-dialog", None)
+    if dialog == "delete":
         confirm_deletion(
             "Delete this model?",
             f"**{literal(entry.name)}** will be removed from this machine. The file that it was imported from is not "
             "touched.",
             partial(delete, entry.folder), model=None, text=None, target=None, ticked=(),
         )  # fmt: skip
-    elif question == "rename" and entry.imported:
+    elif dialog == "rename":
         _rename(entry)
 
 
-def _ask(question: str) -> None:
+def _open_dialog(action: str) -> None:
     """Close the menu and open a dialog."""
     st.session_state["model-more"] = False
-    st.session_state["model-asked"] = question
+    st.session_state["model-dialog"] = action
 
 
 @st.dialog("Rename this model", icon=":material/edit:")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import html
+from collections import Counter
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import streamlit as st
@@ -73,25 +75,11 @@ def compare(model: Translator, sentence: str, reordered: str) -> Orders:
 
 def _unshared_tokens(first: list[str], second: list[str]) -> str:
     """Return the tokens that only one of the sentences has."""
-    only = [_unmatched(first, second), _unmatched(second, first)]
-    differences = [
-        f"{' '.join(unmatched[:8])} only in the {name}"
-        for unmatched, name in zip(only, ("first", "second"), strict=True)
-        if unmatched
-    ]
-    unlike = ", ".join(differences)
+    only = {"first": Counter(first) - Counter(second), "second": Counter(second) - Counter(first)}
+    unlike = ", ".join(
+        f"{' '.join(islice(tokens.elements(), 8))} only in the {name}" for name, tokens in only.items() if tokens
+    )
     return f"These are not the same tokens: {unlike}. Use the same words, equally often, in both sentences."
-
-
-def _unmatched(tokens: list[str], other_tokens: list[str]) -> list[str]:
-    remaining = list(other_tokens)
-    unmatched = []
-    for token in tokens:
-        if token in remaining:
-            remaining.remove(token)
-        else:
-            unmatched.append(token)
-    return unmatched
 
 
 def default_sentences(model: Translator) -> tuple[str, str]:
