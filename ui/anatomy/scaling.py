@@ -61,12 +61,12 @@ def draw(chosen: ChosenPart) -> None:
         "over this sentence, all keys visible. 1 on the right is one key that gets everything."
     )
     label = "Additive attention, and the softmax's gradient"
-    draw_when_open(label, "additive", _beside_additive, scores.shape[1], theme)
+    draw_when_open(label, "additive", _additive_attention, scores.shape[1], theme)
     rows = [*zip(map(str, WIDTHS), random, strict=True), (f"this head, {d_head}", spreads)]
     draw_when_open("These numbers as a table", "scaling-as-table", _table, rows)
 
 
-def _beside_additive(keys: int, theme: str) -> None:
+def _additive_attention(keys: int, theme: str) -> None:
     """Draw additive attention and the gradient that the softmax leaves, by width."""
     effects = additive_by_width(keys)
     st.markdown(

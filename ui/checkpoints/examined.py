@@ -30,7 +30,7 @@ def heading(examination: Examination, name: str) -> None:
     st.caption(literal(f"{name[:200]}, {file_size(examination.size)}, {examination.tensors:,} tensors"))
 
 
-def read(examination: Examination) -> None:
+def contents(examination: Examination) -> None:
     """Draw what the file says, and what is converted to another form."""
     columns = st.columns(2, gap="large") if examination.facts and examination.folded else [st.container()] * 2
     if examination.facts:

@@ -200,7 +200,7 @@ def _examined(source: ImportSource) -> None:
         except Refused as refused:
             st.warning(literal(str(refused)), icon=":material/error:")
             current = None
-        examined.read(current or first)
+        examined.contents(current or first)
         for warning in (current or first).warnings:
             st.warning(literal(warning), icon=":material/warning:")
         _import(source, answers, current)

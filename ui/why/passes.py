@@ -41,7 +41,7 @@ class ForcedPass(NamedTuple):
 class WrittenToken:
     """The token that the page explains: what a model wrote at a step of a trace, from 0."""
 
-    name: str
+    name: str  # of the model
     model: Translator
     view: WhyView
     trace: Trace
