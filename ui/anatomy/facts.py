@@ -31,9 +31,7 @@ def size(part: NetworkPart) -> str:
 
     It is "shared" where most are another part's.
     """
-    if part.shared > part.parameters:
-        return "shared"
-    return in_millions(part.parameters)
+    return "shared" if part.shared > part.parameters else in_millions(part.parameters)
 
 
 def title(part: NetworkPart, config: ModelConfig) -> str:

@@ -174,14 +174,13 @@ class Panel:
 
 def chosen_head(traces: ShownTrace, view: AttentionView) -> tuple[int, int]:
     """Return (layer, head) from 0: the view's where this model has it, else the head with the narrowest attention."""
-    n_layers, n_heads = traces.trace.pattern(view.kind).shape[:2]
-    layer = view.layer if view.layer and view.layer <= n_layers else None
-    head = view.head if view.head and view.head <= n_heads else None
-    if layer and head:
-        return layer - 1, head - 1
-    layout, values = traces.measured(view.kind, words=False, hide=False)
-    first = narrowest(values, layout.masked_whole)
-    return (layer - 1 if layer else first[0]), (head - 1 if head else first[1])
+
+    def narrowest_head() -> tuple[int, int]:
+        layout, values = traces.measured(view.kind, words=False, hide=False)
+        return narrowest(values, layout.masked_whole)
+
+    layers, heads = traces.trace.pattern(view.kind).shape[:2]
+    return view.head_within(layers, heads, narrowest_head)
 
 
 def panel(traces: ShownTrace, view: AttentionView, layout: Layout) -> Panel:

@@ -102,16 +102,15 @@ def horizon(search: Search, view: DecodingView) -> int | None:
 
 def shown_head(search: Search, view: DecodingView) -> tuple[int, int]:
     """Return layer and head from 0: the view's where the decoder has them, else the sharpest of cross-attention."""
+
+    def sharpest() -> tuple[int, int]:
+        pattern = search.best.cross
+        # Narrow, and at something else than [EOS].
+        masked, special = np.zeros(pattern.shape[-2:], bool), np.array(search.source.special)
+        return narrowest(measure(pattern, masked, special), masked)
+
     layers, heads = search.cross.shape[1:3]
-    layer = view.layer if view.layer and view.layer <= layers else None
-    head = view.head if view.head and view.head <= heads else None
-    if layer and head:
-        return layer - 1, head - 1
-    pattern = search.best.cross
-    # Narrow, and at something else than [EOS].
-    masked, special = np.zeros(pattern.shape[-2:], bool), np.array(search.source.special)
-    first = narrowest(measure(pattern, masked, special), masked)
-    return (layer - 1 if layer else first[0]), (head - 1 if head else first[1])
+    return view.head_within(layers, heads, sharpest)
 
 
 def _take_shown(search: Search, model: Translator) -> None:

@@ -12,6 +12,7 @@ from headlight.formatting import probability_text, signed, translation_score
 from headlight.graphemes import right_to_left, sentence_dir, token_dir
 from headlight.language import gettext, localized, translatable
 from transformer import Translator
+from transformer.tokenizers import Tokenizer
 from ui.decoding.payload import output_text
 from ui.decoding.player import horizon
 from ui.decoding.search import Search
@@ -44,10 +45,12 @@ def reference(name: str, text: str, model: Translator, search: Search, view: Dec
     with plain_errors():
         output = output_text(model, search)
         read, similarity = _read(name, text, view.reference, output)
-        _strip(model, read)
+        tokenizer = model.checkpoint.target_tokenizer
+        labels = tokenizer.labels([token.id for token in read])
+        _strip(tokenizer, labels, read)
         _numbers(search, read, similarity)
         how_bleu_counts(output, view.reference)
-        draw_when_open(gettext("The reference as a table"), "reference-as-table", _as_table, model, read)
+        draw_when_open(gettext("The reference as a table"), "reference-as-table", _as_table, tokenizer, labels, read)
 
 
 @cached(100, translatable("Reading the reference"), key=models.versioned)
@@ -57,21 +60,18 @@ def _read(name: str, text: str, reference: str, output: str) -> tuple[list[Token
     return read_reference(model.prepared, model.encode(text), ids), similarity(output, reference)
 
 
-def _names(model: Translator, read: list[TokenRead]) -> list[str]:
-    return model.checkpoint.target_tokenizer.labels([token.id for token in read])
-
-
-def _strip(model: Translator, read: list[TokenRead]) -> None:
+def _strip(tokenizer: Tokenizer, labels: list[str], read: list[TokenRead]) -> None:
     """Draw each token over a bar as long as its probability, and below it the number."""
-    name = model.checkpoint.target_tokenizer.label
-    labels, parts = _names(model, read), []
+    parts = []
     leftwards = right_to_left(labels)
     for label, token in zip(labels, read, strict=True):
         probability = math.exp(token.log_prob)
         more = [gettext("rank {rank}", rank=localized(f"{token.rank:,}"))]
         if token.rank > 1:
             number = signed(math.exp(token.likeliest_log_prob))
-            more.append(gettext("most probable: {token}, {number}", token=name(token.likeliest), number=number))
+            more.append(
+                gettext("most probable: {token}, {number}", token=tokenizer.label(token.likeliest), number=number)
+            )
         below = f"<small>{html.escape(probability_text(probability))}</small>"
         parts.append(token_bar(html.escape(label), probability, token_dir(label, leftwards), more, below))
     spoken = html.escape(gettext("The reference; bars show token probabilities. The table below has the numbers."))
@@ -109,14 +109,13 @@ def _numbers(search: Search, read: list[TokenRead], similarity: Similarity) -> N
         )
 
 
-def _as_table(model: Translator, read: list[TokenRead]) -> None:
-    name = model.checkpoint.target_tokenizer.label
+def _as_table(tokenizer: Tokenizer, labels: list[str], read: list[TokenRead]) -> None:
     table = {
-        gettext("Token"): _names(model, read),
+        gettext("Token"): labels,
         gettext("Probability"): [math.exp(token.log_prob) for token in read],
         gettext("Log-probability"): [token.log_prob for token in read],
         gettext("Rank"): [token.rank for token in read],
-        gettext("Most probable"): [name(token.likeliest) for token in read],
+        gettext("Most probable"): tokenizer.labels([token.likeliest for token in read]),
         gettext("Its probability"): [math.exp(token.likeliest_log_prob) for token in read],
     }
     numbers = (gettext("Probability"), gettext("Log-probability"), gettext("Its probability"))

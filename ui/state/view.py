@@ -103,6 +103,15 @@ class PageView:
         """Whether the page offers a link to this view."""
         return True
 
+    def head_within(self, layers: int, heads: int, default: Callable[[], tuple[int, int]]) -> tuple[int, int]:
+        """Return layer and head from 0: the view's where they exist, else those of `default`."""
+        layer = self.layer if self.layer and self.layer <= layers else None
+        head = self.head if self.head and self.head <= heads else None
+        if layer and head:
+            return layer - 1, head - 1
+        default_layer, default_head = default()
+        return layer - 1 if layer else default_layer, head - 1 if head else default_head
+
     def to_query(self) -> dict[str, str]:
         """Return the parameters that differ from the defaults, as the address has them."""
         values: dict[str, str] = {}
