@@ -16,7 +16,7 @@ import plotly.graph_objects as go  # noqa: E402
 class Figure(go.Figure):
     """A Plotly figure for the screen; `savefig` writes Headlight's own drawing of it for paper, if there is one."""
 
-    paper: Callable[[str], str] | None = None  # returns the drawing for paper as SVG, under a title
+    _paper: Callable[[str], str] | None = None  # returns the drawing for paper as SVG, under a title
 
     def savefig(self, path: str | Path, title: str | None = None) -> None:
         """Write the drawing as .svg, .pdf or .png, under `title`, with its fonts inside; it needs no browser.
@@ -24,11 +24,11 @@ class Figure(go.Figure):
         The drawing has the figure's matrix, tokens and colours, but no later changes to the figure. Raises ValueError
         for another suffix, and for a figure that has no drawing for paper.
         """
-        if self.paper is None:
+        if self._paper is None:
             raise ValueError(
                 f"{short(path)} is not written: only heatmap, pattern and difference have a drawing for paper. Save "
                 'this figure as a page with write_html("figure.html"), or take a picture of it on screen.'
             )
         heading = (self.layout.meta or "Attention") if title is None else title
-        draw = self.paper
+        draw = self._paper
         save_picture(path, lambda: draw(heading), heading)

@@ -140,7 +140,7 @@ def _figure(spec: Spec, paper: Callable[[str], str]) -> Figure:
     from headlight.charts.figure import Figure  # needs Plotly, unlike specifications and drawings
 
     figure = Figure(spec["data"], spec["layout"] | {"template": "none"})
-    figure.paper = paper
+    figure._paper = paper
     return figure
 
 

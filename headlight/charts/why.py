@@ -81,7 +81,8 @@ def shares(
     room, numbers = (118.0, 62.0) if across > 400 else (96.0, 50.0)
     bar = (across - room - numbers - 28) / 2
     lefts = room, room + bar + 18
-    largest = [max([1e-9, *(float(np.max(part, initial=0.0)) for part in column)]) for column in _columns(groups)]
+    columns = [group.first for group in groups], [group.second for group in groups]
+    largest = [max([1e-9, *(float(np.max(part, initial=0.0)) for part in column)]) for column in columns]
     effects = [group.left_out for group in groups if group.left_out is not None]
     furthest = max([1e-9, *(float(np.max(effect, initial=0.0)) for effect in effects)])
     decimals = min(5, max(2, 1 - int(np.floor(np.log10(furthest)))))  # two digits of the largest, where it is small
@@ -102,7 +103,7 @@ def shares(
             middle = y + _ROW_HEIGHT / 2
             parts.append(_text((0, middle + 5), _cut(group.labels[at], room - 6), look.text))
             for left, values, most, colour in zip(
-                lefts, (group.first, group.second), largest, (_soft(look), look.accent), strict=True
+                lefts, (group.first, group.second), largest, (look.sequential[1], look.accent), strict=True
             ):
                 parts.append(_bar(left, middle - 6, max(1.0, bar * float(values[at]) / most), 12, colour))
             if group.left_out is not None:
@@ -125,10 +126,6 @@ def shares(
     first = max(range(len(groups[0].labels)), key=lambda at: float(groups[0].second[at]))
     says = f"{names[0]} and {names[1]} of every token; the largest {names[1]} is {groups[0].labels[first]}."
     return Drawing(parts, (across, y + 22), says)
-
-
-def _columns(groups: Sequence[BarGroup]) -> list[list[np.ndarray]]:
-    return [[group.first for group in groups], [group.second for group in groups]]
 
 
 def _chosen(group: BarGroup, least: float, most: float, furthest: float) -> tuple[list[int], list[int]]:
@@ -254,18 +251,25 @@ def maps(
         tall = max(tall, top + rows * (_CELL_HEIGHT + 2))
         x += label + wide + _GAP_WIDTH
         reach = max(reach, x - _GAP_WIDTH)
-    y += tall + 14
+    key = _colour_key(scale, look, y + tall + 14, across)
+    size = max(reach, key.size[0], min(across, 320)) + 3, key.size[1]
+    return Drawing([*parts, *key.elements, *outlines], size, _largest(grids, scale))
+
+
+def _colour_key(scale: MapScale, look: Theme, y: float, across: float) -> Drawing:
+    """Draw the colours of a scale between its ends, from `y` down, in two lines where one is wider than `across`."""
     colours = map(hexadecimal, scale.table(look)[np.rint(np.linspace(0, 255, 12)).astype(int)])
     stops = "".join(f'<rect x="{i * 8}" width="8.5" height="8" fill="{fill}"/>' for i, fill in enumerate(colours))
-    ends = scale.ends
-    room, last = (width(end, SMALL_FONT_SIZE) for end in ends)
-    broken = room + 112 + last > across  # into two lines, the second word under the bar
-    left, line = (0.0, y + 29) if broken else (room + 112, y + 9)
-    parts.append(_text((0, y + 9), ends[0], look.muted))
-    parts.append(f'<g transform="translate({room + 8:.1f} {y + 1:.1f})">{stops}</g>')
-    parts.append(_text((left, line), ends[1], look.muted))
-    reach, y = max(reach, left + last, room + 108), line - 9
-    return Drawing([*parts, *outlines], (max(reach, min(across, 320)) + 3, y + 18), _largest(grids, scale))
+    first, last = scale.ends
+    bar_left, last_width = width(first, SMALL_FONT_SIZE) + 8, width(last, SMALL_FONT_SIZE)
+    is_broken = bar_left + 104 + last_width > across
+    left, line = (0.0, y + 29) if is_broken else (bar_left + 104, y + 9)
+    parts = [
+        _text((0, y + 9), first, look.muted),
+        f'<g transform="translate({bar_left:.1f} {y + 1:.1f})">{stops}</g>',
+        _text((left, line), last, look.muted),
+    ]
+    return Drawing(parts, (max(left + last_width, bar_left + 100), line + 9))
 
 
 def _largest(grids: Sequence[Map], scale: MapScale) -> str:
@@ -325,10 +329,6 @@ def _cell(
 
 def _quoted(text: str) -> str:
     return text_of(text).replace('"', "&quot;")
-
-
-def _soft(look: Theme) -> str:
-    return look.sequential[1]
 
 
 def _bar(left: float, top: float, across: float, down: float, colour: str, edge: str = "none") -> str:
