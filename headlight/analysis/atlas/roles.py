@@ -108,7 +108,7 @@ class Role(NamedTuple):
     kind: RoleKind
     value: float
     baseline: Baseline
-    count: int  # of the words, letters, pronouns or sentences that were measured
+    observations: int  # words, letters, pronouns or sentences that were measured
     units: str = "words"  # of the corpus's alignment
 
     @property
@@ -124,7 +124,7 @@ class Role(NamedTuple):
             counted,
             does=gettext(does),
             share=percent(self.value),
-            count=localized(f"{self.count:,}"),
+            count=localized(f"{self.observations:,}"),
             baseline=self.baseline,
         )
 
