@@ -33,7 +33,7 @@ from headlight.corpora.grammars.english_french.phrases import (
     comma,
     name_phrase,
     noun_phrase,
-    subject_pronoun,
+    pronoun_phrase,
     word_for_word,
 )
 
@@ -119,7 +119,7 @@ def subject(rng: random.Random, kinds: str, agreeing: bool = False) -> FrenchPhr
     chance = rng.random()
     if "person" in kinds.split():
         if chance < 0.35:
-            return subject_pronoun(*rng.choice([entry for entry in SUBJECTS if entry[2] == IL or not agreeing]))
+            return pronoun_phrase(*rng.choice([entry for entry in SUBJECTS if entry[2] == IL or not agreeing]))
         if chance < 0.5:
             return name_phrase(*rng.choice(NAMES))
     return some(rng, kinds)

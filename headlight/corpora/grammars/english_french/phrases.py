@@ -126,24 +126,26 @@ SUBJECTS: tuple[tuple[str, str, int, Gender], ...] = (
 )
 
 
-def subject_pronoun(english_text: str, french_text: str, person: int, gender: Gender) -> FrenchPhrase:
+def pronoun_phrase(
+    english_text: str, french_text: str, person: int, gender: Gender, is_plural: bool = False
+) -> FrenchPhrase:
     word = GoldWord(english_text)
-    return FrenchPhrase([word], [GoldWord(french_text, (word,))], person=person, gender=gender)
+    french_word = GoldWord(french_text, (word,))
+    return FrenchPhrase([word], [french_word], person=person, gender=gender, is_plural=is_plural)
 
 
 def pronoun_for(phrase: FrenchPhrase) -> FrenchPhrase:
     """Return the subject pronoun that stands for a noun: "it", "il"."""
-    word = GoldWord(_english_pronoun(phrase, "it", "he", "she", "they"))
-    text = "il" if phrase.gender == "m" else "elle"
-    french_word = GoldWord(f"{text}s" if phrase.is_plural else text, (word,))
-    return FrenchPhrase([word], [french_word], set(), phrase.person, phrase.gender, phrase.is_plural)
+    text = ("il" if phrase.gender == "m" else "elle") + "s" * phrase.is_plural
+    english_text = _english_pronoun(phrase, "it", "he", "she", "they")
+    return pronoun_phrase(english_text, text, phrase.person, phrase.gender, phrase.is_plural)
 
 
 def object_pronoun_for(phrase: FrenchPhrase) -> FrenchPhrase:
     """Return the object pronoun that stands for a noun: "it", "le"."""
-    word = GoldWord(_english_pronoun(phrase, "it", "him", "her", "them"))
     text = "les" if phrase.is_plural else "le" if phrase.gender == "m" else "la"
-    return FrenchPhrase([word], [GoldWord(text, (word,))], set(), phrase.person, phrase.gender, phrase.is_plural)
+    english_text = _english_pronoun(phrase, "it", "him", "her", "them")
+    return pronoun_phrase(english_text, text, phrase.person, phrase.gender, phrase.is_plural)
 
 
 def _english_pronoun(phrase: FrenchPhrase, neuter: str, masculine: str, feminine: str, plural: str) -> str:

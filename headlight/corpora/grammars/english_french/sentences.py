@@ -44,8 +44,8 @@ from headlight.corpora.grammars.english_french.phrases import (
     comma,
     noun_phrase,
     object_pronoun_for,
+    pronoun_phrase,
     sentence,
-    subject_pronoun,
     word_for_word,
 )
 from headlight.corpora.grammars.english_french.reasons import DEGREES
@@ -177,7 +177,7 @@ def who_does(rng: random.Random) -> GoldPair:
     """Build "Who ate the apple?"."""
     verb = rng.choice(TRANSITIVE_VERBS)
     when = unmistakable(verb, tense(rng))
-    who = subject_pronoun("who", "qui", IL, "m")
+    who = pronoun_phrase("who", "qui", IL, "m")
     return _question(clause(who, verb, VerbForm(when), object=known(rng, verb.objects)))
 
 
@@ -214,7 +214,7 @@ def ditransitive(rng: random.Random) -> GoldPair:
     else:
         # Masculine singular, like a participle that agrees with nothing, since indirect objects cause no agreement.
         receivers = [entry for entry in _RECEIVERS if entry[0] not in _EXCLUDED_OBJECTS.get(giver.person, ())]
-        clitic = subject_pronoun(*rng.choice(receivers), IL, "m")
+        clitic = pronoun_phrase(*rng.choice(receivers), IL, "m")
         text = clause(giver, verb, VerbForm(when, negative), clitic=clitic, object=direct_object)
     return sentence(timed(rng, text, when))
 
@@ -231,7 +231,7 @@ def with_pronoun_object(rng: random.Random) -> GoldPair:
     objects = [entry for entry in _OBJECTS if entry[0] not in _EXCLUDED_OBJECTS.get(who.person, ())]
     if when == "past":  # when the participle would have to know who "you" are
         objects = [entry for entry in objects if entry[0] in ("him", "her")]
-    text = clause(who, verb, VerbForm(when, negative), clitic=subject_pronoun(*rng.choice(objects)))
+    text = clause(who, verb, VerbForm(when, negative), clitic=pronoun_phrase(*rng.choice(objects)))
     return sentence(text if verb is _LOVE else timed(rng, text, when))
 
 
