@@ -51,20 +51,23 @@ KNOWN_MODEL_TYPES = (
     *(form.model_type for form in FORMS if isinstance(form, MarianFamily)),
     *("t5", "mt5", "umt5"),  # and encoder-decoder, where both are of BERT's kind
 )
-_OTHER_MODEL_TYPES = {
-    "nllb-moe": "whose layers choose among many feed-forward networks",
-    "switch_transformers": "whose layers choose among many feed-forward networks",
-    "encoder-decoder": "a pair of which one is not of the kind of BERT or RoBERTa",
-    "t5gemma": "whose attention rotates queries and keys by their positions, shares keys among heads, caps its scores "
-    "and in every other layer sees a window, between two norms a block; Headlight's network has none of these",
-    "prophetnet": "whose decoder predicts several words at once, each from a stream of attention of its own, where "
-    "Headlight's has one pattern a head",
-    "led": "whose attention sees a window of the text, where Headlight's sees all of it",
-    "longt5": "whose attention sees a window of the text, where Headlight's sees all of it",
-    "bigbird_pegasus": "whose attention sees blocks of the text, where Headlight's sees all of it",
-    "pegasus_x": "whose attention sees blocks of the text, where Headlight's sees all of it",
-}
-_OTHER_MODEL_TYPES |= {"t5gemma2": _OTHER_MODEL_TYPES["t5gemma"], "xlm-prophetnet": _OTHER_MODEL_TYPES["prophetnet"]}
+_OTHER_MODELS = (
+    (("nllb-moe", "switch_transformers"), "whose layers choose among many feed-forward networks"),
+    (("encoder-decoder",), "a pair of which one is not of the kind of BERT or RoBERTa"),
+    (
+        ("t5gemma", "t5gemma2"),
+        "whose attention rotates queries and keys by their positions, shares keys among heads, caps its scores and in "
+        "every other layer sees a window, between two norms a block; Headlight's network has none of these",
+    ),
+    (
+        ("prophetnet", "xlm-prophetnet"),
+        "whose decoder predicts several words at once, each from a stream of attention of its own, where Headlight's "
+        "has one pattern a head",
+    ),
+    (("led", "longt5"), "whose attention sees a window of the text, where Headlight's sees all of it"),
+    (("bigbird_pegasus", "pegasus_x"), "whose attention sees blocks of the text, where Headlight's sees all of it"),
+)
+_OTHER_MODEL_TYPES = {model_type: why for model_types, why in _OTHER_MODELS for model_type in model_types}
 TRIAL_TOKENS = 12  # the most of the sentence that an import is tried on, and of its translation
 
 

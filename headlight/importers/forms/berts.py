@@ -67,12 +67,18 @@ class _Kind(NamedTuple):
 
 
 _BERT = _Kind(
-    *("decoder.bert", "decoder.cls.predictions", ("transform.dense", "transform.LayerNorm"), ("[CLS]", "[SEP]")),
-    hugging_face_tokenizers.bert,
+    decoder="decoder.bert",
+    head="decoder.cls.predictions",
+    transform=("transform.dense", "transform.LayerNorm"),
+    around=("[CLS]", "[SEP]"),
+    tokenizer=hugging_face_tokenizers.bert,
 )
 _ROBERTA = _Kind(
-    *("decoder.roberta", "decoder.lm_head", ("dense", "layer_norm"), ("<s>", "</s>")),
-    hugging_face_tokenizers.bart,
+    decoder="decoder.roberta",
+    head="decoder.lm_head",
+    transform=("dense", "layer_norm"),
+    around=("<s>", "</s>"),
+    tokenizer=hugging_face_tokenizers.bart,
     from_padding=True,
 )
 _KINDS = {
@@ -80,9 +86,11 @@ _KINDS = {
     "roberta": _ROBERTA,
     "xlm-roberta": _ROBERTA._replace(tokenizer=hugging_face_tokenizers.fairseq),
     "camembert": _ROBERTA._replace(tokenizer=hugging_face_tokenizers.whole),
-    "bert-generation": _Kind(
-        *("decoder.bert", "decoder.lm_head", None, ("", "")),
-        hugging_face_tokenizers.pieces,
+    "bert-generation": _BERT._replace(
+        head="decoder.lm_head",
+        transform=None,
+        around=("", ""),
+        tokenizer=hugging_face_tokenizers.pieces,
         segments=False,
         sizes=_DEFAULT_SIZES
         | {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096}

@@ -203,19 +203,20 @@ class MarianFamily:
         config = _config_of(source)
         sizes = self._sizes(source, config)
         own = self.tokenizers(config, self._ids(config, sizes), sizes.vocabularies)
-        around = self.around(config, self.languages(config) if own else {}, answers)
-        native = self._native(source, config, sizes, around)
+        languages = self.languages(config) if own else {}
+        native = self._native(source, config, sizes, self.around(config, languages, answers))
         ids = (native.pad_id, native.sos_id, native.eos_id)
         warnings = self._ignored_norms(config)
-        if own is not None and self.multilingual and not self.languages(config):
-            warnings += ("The tokenizer names no languages: nothing beside a sentence says which they are.",)
-        if own is not None and (caution := self.caution(config)):
-            warnings += (caution,)
         if own is None:
             warnings += (NO_TOKENIZER,)
             source_size, target_size = sizes.vocabularies
             first = Tokenizer.of_ids(source_size, *ids)
             own = (first, first if target_size == source_size else Tokenizer.of_ids(target_size, *ids))
+        else:
+            if self.multilingual and not languages:
+                warnings += ("The tokenizer names no languages: nothing beside a sentence says which they are.",)
+            if caution := self.caution(config):
+                warnings += (caution,)
         source_tokenizer, target_tokenizer = own
         shared = source_tokenizer is target_tokenizer
         source_tokenizer = Tokenizer(source_tokenizer.inner, *ids, sizes.vocabularies[0])
