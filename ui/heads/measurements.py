@@ -112,20 +112,18 @@ def measure_sets(request: MeasurementRequest, progress: Progress) -> Pruning:
 
 def find(request: MeasurementRequest) -> MeasuredAtlas | None:
     """Return what `measure` computed before."""
-
-    def parse(facts: atlases.Facts) -> MeasuredAtlas:
-        return MeasuredAtlas(Atlas.from_dict(facts), facts["alignment"] or "", facts["measured"])
-
-    return find_cached("heads", request, parse)
+    return find_cached(
+        "heads",
+        request,
+        lambda facts: MeasuredAtlas(Atlas.from_dict(facts), facts["alignment"] or "", facts["measured"]),
+    )
 
 
 def find_history(request: MeasurementRequest) -> History | None:
     """Return what `measure_history` computed before."""
-
-    def parse(facts: atlases.Facts) -> History:
-        return [(snapshot["step"], Atlas.from_dict(snapshot)) for snapshot in facts["history"]]
-
-    return find_cached("history", request, parse)
+    return find_cached(
+        "history", request, lambda facts: [(entry["step"], Atlas.from_dict(entry)) for entry in facts["history"]]
+    )
 
 
 def find_sets(request: MeasurementRequest) -> Pruning | None:

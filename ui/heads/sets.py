@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -63,7 +64,9 @@ def _curves(name: str, model: Translator, pruning: Pruning, view: HeadsView) -> 
     exact = pruning.in_order[0].exact >= MIN_EXACT_SHARE
     left, right = st.columns(2, gap="large")
     random = f"{len(pruning.at_random)} random orders" if pruning.at_random else ""
-    for column, (label, value) in zip((left, right), _measures(exact), strict=True):
+    measures: dict[str, Callable[[Score], float]] = {"Log-probability, nats per token": lambda score: score.log_prob}
+    measures |= {"Exactly right, %": lambda score: 100 * score.exact} if exact else {"BLEU": lambda score: score.bleu}
+    for column, (label, value) in zip((left, right), measures.items(), strict=True):
         with column:
             curves = np.array([[value(score) for score in draw] for draw in pruning.at_random])
             importance_curve = ("in order of importance", [value(score) for score in pruning.in_order])
@@ -110,16 +113,6 @@ def _point(pruning: Pruning, view: HeadsView) -> int:
         return pruning.gone.index(view.gone)
     little = [score.log_prob > pruning.in_order[0].log_prob - 0.1 for score in pruning.in_order]
     return little.index(False) - 1 if False in little else len(little) - 1
-
-
-def _measures(exact: bool) -> tuple[tuple[str, Any], tuple[str, Any]]:
-    def log_prob(score: Score) -> float:
-        return score.log_prob
-
-    def right(score: Score) -> float:
-        return 100 * score.exact if exact else score.bleu
-
-    return ("Log-probability, nats per token", log_prob), ("Exactly right, %" if exact else "BLEU", right)
 
 
 def _sentence(pruning: Pruning, point: int) -> str:
