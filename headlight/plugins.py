@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.metadata import EntryPoint, entry_points
@@ -113,7 +113,7 @@ def _about(error: BaseException) -> str:
     return short(f"{type(error).__name__}: {error}")
 
 
-class Registry(Mapping[str, Value], Generic[Value]):
+class Registry(MutableMapping[str, Value], Generic[Value]):
     """A mapping of built-in entries by name which adds those of plugins on first access.
 
     Plugins are not imported earlier, since a plugin imports the module that defines the registry.
@@ -140,6 +140,12 @@ class Registry(Mapping[str, Value], Generic[Value]):
 
     def __getitem__(self, name: str) -> Value:
         return self._entries[name]
+
+    def __setitem__(self, name: str, value: Value) -> None:
+        self._entries[name] = value
+
+    def __delitem__(self, name: str) -> None:
+        del self._entries[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._entries)
