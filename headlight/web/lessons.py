@@ -28,7 +28,7 @@ COMPANION_BITS = 8  # of each weight of a model that only the lessons use
 MAX_COMPANION_BYTES = 5_000_000  # of its weights as they are stored
 COMPUTED_MEASURES = ("entropy", "distance", "previous", "same", "next", "sharpness")  # in js/measures.js
 RECORDED_KINDS = ("contribution",)  # expressions that js/lessons.js cannot compute
-PAGES = {"attention": "attention", "decoding": "decoding"}  # those that a published page has too
+PAGES = ("attention", "decoding")  # those that a published page has too
 
 
 def lessons_of(model: str) -> tuple[list[Json], dict[str, bytes]]:

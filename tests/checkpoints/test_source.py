@@ -171,12 +171,15 @@ def test_a_link_inside_the_folder_and_one_of_the_hub_cache(tmp_path: Path) -> No
     (real / "model.safetensors").rename(real / "weights")
     (real / "model.safetensors").symlink_to("weights")
     assert same(opened(real), tensors())
-    snapshot = tmp_path / "snapshots" / "abc"
+    cached = tmp_path / "models--owner--tiny"
+    snapshot = cached / "snapshots" / "abc"
     snapshot.mkdir(parents=True)
-    (tmp_path / "blobs").mkdir()
-    (real / "weights").rename(tmp_path / "blobs" / "f00")
+    (cached / "blobs").mkdir()
+    (real / "weights").rename(cached / "blobs" / "f00")
     (snapshot / "model.safetensors").symlink_to("../../blobs/f00")
     assert same(opened(snapshot), tensors())
+    with open_source(snapshot) as source:
+        assert source.name == "tiny"
 
 
 def test_a_link_that_leads_out_of_the_folder(tmp_path: Path) -> None:
