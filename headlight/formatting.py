@@ -1,6 +1,6 @@
 """Write numbers and errors for people in the current language, and tables as CSV.
 
-headlight/viewer/js/core.js has some of these functions for scripts.
+headlight/viewer/js/numbers.js has some of these functions for scripts.
 """
 
 from __future__ import annotations
@@ -124,6 +124,16 @@ def brief(value: float) -> str:
         return scientific(value)
     decimals = 0 if size >= 1000 else 1 if size >= 10 else 2
     return minus(f"{value:.2g}" if 0 < size < 0.1 else f"{value:z,.{decimals}f}")
+
+
+def lesson_number(value: float) -> str:
+    """Write a number of a lesson: "12", otherwise two digits below 1, "0.98", and three above, "1.62"."""
+    size = abs(value)
+    if 0 < size < 1e-4:
+        return scientific(value)
+    if float(value).is_integer() or size >= 100:
+        return minus(f"{value:.0f}")
+    return minus(f"{value:.2g}" if size < 1 else f"{value:.3g}")
 
 
 def in_millions(count: int, thousands: bool = False) -> str:

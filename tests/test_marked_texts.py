@@ -27,7 +27,7 @@ FILES = [
 SCRIPTS = [
     "beam", "branches", "candidates", "chips", "chosen", "class_screen", "class_split", "core", "description",
     "drawing", "head", "hypotheses", "icons", "judging", "kinds", "lesson", "lessons", "lines", "looks", "map_axes",
-    "map_box", "overview", "page", "player", "progress", "prose", "pupil", "question", "question_head",
+    "map_box", "numbers", "overview", "page", "player", "progress", "prose", "pupil", "question", "question_head",
     "question_order", "question_row", "sheet", "strip", "streamlit", "terms", "texts", "tour", "tree", "views",
 ]  # fmt: skip
 TWO_WORDS = re.compile(r"[A-Za-z]{2,} [a-z]{2,}")

@@ -22,13 +22,13 @@ def script(*names: str) -> str:
 
 
 def viewer_script(*names: str, shared_on: str = "document", errors_of: Sequence[str] = ()) -> str:
-    """Return the script of what every view needs (colours, messages in the current language, core.js) and these files.
+    """Return the script of what every view needs (colours, messages, numbers.js, core.js) and these files.
 
     `shared_on` is the JavaScript object on which views keep what they share. `errors_of` names files of a worker whose
     errors the page shows.
     """
     palette = json.dumps({name: asdict(theme) for name, theme in THEMES.items()})
-    files = ("messages", "core", "texts", *names)
+    files = ("messages", "numbers", "core", "texts", *names)
     messages = script_messages(*files, *errors_of)
     constants = f"const PALETTE = {palette},\n  MESSAGES = {messages},\n  SHARED_ON = {shared_on};\n"
     return constants + script(*files)

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean, pstdev
 from typing import Any
 
-from headlight.formatting import percent_sign
-from headlight.language import gettext, localized
+from headlight.formatting import lesson_number, percent_sign
+from headlight.language import gettext
 from headlight.teaching.lessons.judging import judge
 
 # Peer instruction: the right answers, in per cent, between which pupils should discuss. With fewer a discussion spreads
@@ -65,13 +65,13 @@ def in_words(posed: Posed, guess: Any) -> str:
         case "head":
             return gettext("layer {layer}, head {head}", layer=guess[0], head=guess[1])
         case "number":
-            number, unit = localized(f"{guess:.6g}"), posed.get("unit") or ""
+            number, unit = lesson_number(guess), posed.get("unit") or ""
             return percent_sign(number) if unit == "%" else f"{number} {unit}".strip()
         case "order":
             return ", ".join(str(posed["items"][item]) for item in guess)
         case _:
             shares = zip(posed["labels"], guess, strict=True)
-            return ", ".join(f"{label} {percent_sign(localized(f'{share:.4g}'))}" for label, share in shares if share)
+            return ", ".join(f"{label} {percent_sign(lesson_number(share))}" for label, share in shares if share)
 
 
 def without_emphasis(text: str) -> str:
@@ -159,7 +159,7 @@ def _bars(posed: Posed, truth: Posed, guesses: Sequence[Any]) -> list[dict[str, 
     if ask == "number":
         close = [guess for guess in guesses if is_right(posed, truth, guess)]
         low = sum(guess < answer for guess in guesses if guess not in close)
-        right = gettext("close to {number}", number=in_words(posed, float(f"{answer:.3g}")))
+        right = gettext("close to {number}", number=in_words(posed, answer))
         high = len(guesses) - low - len(close)
         counts = [(gettext("lower"), low), (right, len(close)), (gettext("higher"), high)]
         return [{"label": label, "count": count, "right": label == right} for label, count in counts]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import math
 from collections.abc import Callable
 from html import escape
 from pathlib import Path
@@ -14,9 +13,9 @@ from markdown_it import MarkdownIt
 from headlight.charts.colours import theme_named, thumbnail
 from headlight.charts.document import faces, inline
 from headlight.charts.svg import HeadBlock, block_drawing
-from headlight.formatting import percent_sign
+from headlight.formatting import lesson_number, percent_sign
 from headlight.graphemes import right_to_left
-from headlight.language import current, gettext, localized, translatable
+from headlight.language import current, gettext, translatable
 from headlight.teaching.lessons.judging import Json
 from headlight.teaching.lessons.measuring import LessonComputer
 from headlight.teaching.lessons.posing import introduction, pose, truth
@@ -138,14 +137,13 @@ def _head(posed: Json, right: Json | None) -> str:
 
 
 def _number(posed: Json, right: Json | None) -> str:
-    decimals = max(0, -math.floor(math.log10(posed["step"])))
-    answer = localized(f"{right['answer']:.{decimals}f}") if right else "&nbsp;"
+    answer = lesson_number(right["answer"]) if right else "&nbsp;"
     number = f'<span class="line">{answer}</span>'
     if posed["unit"] == "%":
         number = percent_sign(number)
     elif posed["unit"]:
         number += f" {escape(posed['unit'])}"
-    ends = {name: localized(f"{posed[name]:g}") for name in ("least", "most")}
+    ends = {name: lesson_number(posed[name]) for name in ("least", "most")}
     span = escape(gettext("from {least} to {most}:", **ends))
     return f'{_picture_of(posed, right)}<p>{span} {number}</p>'
 

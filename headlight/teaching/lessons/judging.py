@@ -20,8 +20,8 @@ from collections.abc import Callable, Mapping
 from itertools import combinations
 from typing import Any
 
-from headlight.formatting import percent
-from headlight.language import ORIGINAL_LANGUAGE, current, gettext, localized, pgettext, translatable
+from headlight.formatting import lesson_number, percent
+from headlight.language import ORIGINAL_LANGUAGE, current, gettext, pgettext, translatable
 
 QUESTION_KINDS = ("word", "row", "head", "number", "choice", "order")
 CLOSE_TOLERANCE = 0.1  # share of the slider's range within which a number counts as right
@@ -173,7 +173,7 @@ def _judge_number(posed: Posed, truth: Posed, guess: float) -> Json:
     unit = gettext("points") if posed["unit"] == "%" else posed["unit"]
     span = posed["most"] - posed["least"]
     right = abs(off) <= max(CLOSE_TOLERANCE * span, posed["step"] / 2)
-    distance = f"{localized(f'{abs(off):.3g}')} {unit}".rstrip()
+    distance = f"{lesson_number(abs(off))} {unit}".rstrip()
     if abs(off) < posed["step"] / 2:
         sentence = gettext("Exactly.")
     elif off > 0:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from headlight.formatting import minus, percent
+from headlight.formatting import lesson_number, percent
 from headlight.language import gettext, translatable
 from headlight.teaching.lessons.judging import Json
 from headlight.teaching.lessons.language import Expression, Run
@@ -71,10 +71,7 @@ def value_text(expression: Expression, value: Any) -> str:
         return gettext(HEAD_NAMES[expression.kind], layer=layer, head=head)
     if isinstance(value, str | Row):
         return str(comparable(value))
-    if expression.share:
-        return percent(value)
-    number = f"{value:.0f}" if value == int(value) else f"{value:.2g}" if abs(value) < 1 else f"{value:.3g}"
-    return minus(number)
+    return percent(value) if expression.share else lesson_number(value)
 
 
 def _answer(step: Step, measuring: LessonComputer) -> Any:

@@ -119,8 +119,7 @@ class Atlas {
       }
     }
     const step = steps[this.at];
-    this.stepText.textContent =
-      step === null || step === undefined ? "the model as it is" : `step ${step.toLocaleString("en")}`;
+    this.stepText.textContent = step === null || step === undefined ? "the model as it is" : `step ${integer(step)}`;
     this.rail.setAttribute("aria-valuetext", this.stepText.textContent);
     this.drawPast();
     this.say();
@@ -161,7 +160,7 @@ class Atlas {
       picture.append(svg("text", { x: left - 6, y: y(value) + 4, "text-anchor": "end" }, text));
     }
     steps.forEach((step, n) => {
-      const text = step === null ? "now" : step.toLocaleString("en");
+      const text = step === null ? "now" : integer(step);
       const anchor = n === 0 ? "start" : n === steps.length - 1 ? "end" : "middle";
       picture.append(svg("text", { x: x(n), y: PAST.height - 4, "text-anchor": anchor }, text));
     });
@@ -192,7 +191,7 @@ class Atlas {
   }
 
   end(measure, value) {
-    return measure.range === "" ? percent(value) : String(+value.toPrecision(2)).replace("-", "−");
+    return measure.range === "" ? percent(value) : significant(value, 2);
   }
 
   share(measure, value) {

@@ -9,10 +9,10 @@ const APART = 17; // how far on the second, grey step stands
 const SLICE = 8; // ms of work on the largest residual, between which the page may paint
 const TAU = 2 * Math.PI;
 
-const withMinus = text => text.replace("-", "\u2212");
-const fixed = value => withMinus((Object.is(Math.round(value * 1000), -0) ? 0 : value).toFixed(3));
-const tiny = value => (value === 0 ? "0" : withMinus(value.toExponential(1)));
-const counted = n => n.toLocaleString("en");
+// An angle in degrees, with so many decimals at most.
+const inDegrees = (angle, decimals) =>
+  ((angle * 360) / TAU).toLocaleString(MESSAGES.language, { maximumFractionDigits: decimals });
+const residualText = value => (value === 0 ? "0" : scientific(value));
 
 // What PE(p + k) and M_k PE(p) are for one pair, as [sine, cosine].
 function turned(p, k, w) {
@@ -127,7 +127,7 @@ class Circle {
     const { at, shift, pair } = this.shown,
       { frequencies } = this.data,
       w = frequencies[pair];
-    for (const { input, value } of Object.values(this.sliders)) value.textContent = counted(Number(input.value));
+    for (const { input, value } of Object.values(this.sliders)) value.textContent = integer(Number(input.value));
     this.drawFace(at, shift, pair, w);
     this.prove(at, shift, w);
     this.drawClocks(at, shift, pair);
@@ -182,8 +182,8 @@ class Circle {
       parts.push(...this.wedge(c, R * step.share, from, k * w, step.strong));
       parts.push(this.arrow(c, R - 1, from, step.pale, 2, 0.6), this.arrow(c, R - 1, to, step.strong, step.width, 1));
       const named = [
-        [from, `${step.name} = ${counted(step.from)}`],
-        [to, `${step.name} + k = ${counted(step.from + k)}`],
+        [from, `${step.name} = ${integer(step.from)}`],
+        [to, `${step.name} + k = ${integer(step.from + k)}`],
       ];
       for (const [angle, words] of k ? named : named.slice(0, 1)) {
         labels.push({
@@ -206,14 +206,14 @@ class Circle {
         }),
       ),
     );
-    const turn = ((k * w * 360) / TAU).toLocaleString("en", { maximumFractionDigits: 1 });
+    const turn = inDegrees(k * w, 1);
     const spoken = `Pair ${i} as the hand of a clock: ${k} positions on it has turned by ${turn} degrees, from position ${p} as from ${other}.`;
     this.face.replaceChildren(
       svg("svg", { viewBox: `0 0 ${size} ${size}`, role: "img", "aria-label": spoken }, ...parts),
     );
     this.status.textContent =
-      `Dots are positions 0, 1, 2, \u2026 on this hand. Strong: from ${counted(p)} to ${counted(p + k)}. ` +
-      `Grey: from ${counted(other)} to ${counted(other + k)}. The angle is the same: k\u03c9 = ${turn}\u00b0.`;
+      `Dots are positions 0, 1, 2, \u2026 on this hand. Strong: from ${integer(p)} to ${integer(p + k)}. ` +
+      `Grey: from ${integer(other)} to ${integer(other + k)}. The angle is the same: k\u03c9 = ${turn}\u00b0.`;
   }
 
   // Names that would cover each other move apart, the later one down (or up in the upper half).
@@ -262,16 +262,17 @@ class Circle {
       el(
         "span",
         { class: "matrix", style: `--columns: ${rows[0].length}`, "data-name": name },
-        ...rows.flat().map(value => el("span", {}, fixed(value))),
+        ...rows.flat().map(value => el("span", {}, fixed(value, 3))),
       );
     const column = (values, name) =>
       matrix(
         values.map(value => [value]),
         name,
       );
+    const listed = values => values.map(value => fixed(value, 3)).join(", ");
     const spoken =
-      `The matrix ${turn.flat().map(fixed).join(", ")} times PE(${p}) = ${here.map(fixed).join(", ")} ` +
-      `is ${product.map(fixed).join(", ")}, which is PE(${p + k}).`;
+      `The matrix ${listed(turn.flat())} times PE(${p}) = ${listed(here)} ` +
+      `is ${listed(product)}, which is PE(${p + k}).`;
     const factor = (node, below) => el("span", { class: "factor" }, node, el("span", { class: "muted" }, below));
     this.proof.replaceChildren(
       el("span", { class: "unseen" }, spoken),
@@ -279,13 +280,13 @@ class Circle {
         "span",
         { class: "product", "aria-hidden": "true" },
         factor(matrix(turn, "turn"), "M\u2096"),
-        factor(column(here, "here"), `PE(${counted(p)})`),
+        factor(column(here, "here"), `PE(${integer(p)})`),
         el("span", {}, "="),
-        factor(column(product, "product"), `PE(${counted(p + k)})`),
+        factor(column(product, "product"), `PE(${integer(p + k)})`),
       ),
-      el("span", { class: "muted omega" }, `\u03c9 = ${Number(w.toPrecision(4))}`),
+      el("span", { class: "muted omega" }, `\u03c9 = ${significant(w, 4)}`),
     );
-    this.here.textContent = tiny(residual);
+    this.here.textContent = residualText(residual);
   }
 
   // In slices, so that a slider never waits for it. It depends on the step and the frequencies alone.
@@ -295,7 +296,7 @@ class Circle {
     if (wanted === this.wanted) return;
     this.wanted = wanted;
     clearTimeout(this.searching);
-    this.where.textContent = `Largest: ${counted(checked)} positions, ${counted(frequencies.length)} pairs`;
+    this.where.textContent = `Largest: ${integer(checked)} positions, ${integer(frequencies.length)} pairs`;
     this.largest.classList.add("pending");
     let pair = 0,
       largest = 0;
@@ -307,7 +308,7 @@ class Circle {
       if (pair < frequencies.length) {
         this.searching = setTimeout(slice);
       } else {
-        this.largest.textContent = tiny(largest);
+        this.largest.textContent = residualText(largest);
         this.largest.classList.remove("pending");
       }
     };
@@ -326,8 +327,7 @@ class Circle {
         const w = frequencies[i],
           on = i === chosen,
           c = 34;
-        const degrees = (k * w * 360) / TAU,
-          shown = `${degrees.toLocaleString("en", { maximumFractionDigits: degrees < 10 ? 1 : 0 })}\u00b0`;
+        const shown = `${inDegrees(k * w, k * w < TAU / 36 ? 1 : 0)}\u00b0`;
         const face = svg(
           "svg",
           { viewBox: "0 0 68 68", "aria-hidden": "true" },

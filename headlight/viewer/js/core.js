@@ -107,47 +107,6 @@ const bold = text => el("b", {}, text);
 // Whether a key was pressed on nothing in particular: Streamlit's main part takes the focus where a click finds nothing.
 const onNothing = event => event.target === document.body || event.target.dataset?.testid === "stMain";
 
-// Rounded, but never to nothing or to all where it is neither: as `percent` in headlight/formatting.py.
-function percent(share) {
-  if (share > 1e-5 && share < 0.005) return gettext("under 1\u00a0%");
-  if (share >= 0.995 && share < 1 - 1e-5) return gettext("over 99\u00a0%");
-  return gettext("{number}\u00a0%", { number: Math.round(share * 100) });
-}
-
-// Hundredths, thousandths of a small one, "0" for zero: as `probability_text` in headlight/formatting.py.
-function probabilityText(p) {
-  if (p === 0) return "0";
-  return localized(p < 0.0005 ? "<0.001" : p.toFixed(p < 0.0095 ? 3 : 2));
-}
-
-// Three decimals, or two digits of a smaller weight, written out as people write numbers.
-function weightText(value) {
-  if (value === 0 || value >= 0.0005) return localized(value.toFixed(3));
-  if (value < 1e-6) return gettext("under {number}", { number: localized("0.000001") });
-  return localized(value.toFixed(1 - Math.floor(Math.log10(value))));
-}
-
-// Two decimals, or two digits of a smaller number, so that none reads as nothing; what is below a millionth is
-// rounding. With a real minus, and none before a zero.
-function signed(value) {
-  const size = Math.abs(value);
-  const places = size >= 0.1 || size < 1e-6 ? 2 : size >= 0.01 ? 3 : 4;
-  const text = size >= 1e-6 && size < 1e-3 ? value.toExponential(1) : value.toFixed(places);
-  return localized(text.replace(/^-0\.00$/, "0.00").replaceAll("-", "\u2212"));
-}
-
-// A share in two decimals; one that would read as nothing says that it is less than that.
-const hundredths = share => localized(share > 0 && share < 0.005 ? "<0.01" : share.toFixed(2));
-
-function ordinal(n) {
-  if (MESSAGES.language !== "en") return pgettext("ordinal", "{number}th", { number: integer(n) });
-  const teen = n % 100 > 10 && n % 100 < 14;
-  return n + ((!teen && ["th", "st", "nd", "rd"][n % 10]) || "th");
-}
-
-const SMALL_NUMBERS = "no one two three four five six seven eight nine ten eleven twelve".split(" ");
-const inWords = n => (MESSAGES.language === "en" && SMALL_NUMBERS[n]) || integer(n);
-
 const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
 
 class Tooltip {
@@ -238,9 +197,7 @@ function shadeOf(value, scale, peak, largest) {
 function scaleNote(scale, peak) {
   if (scale === "row") return gettext("Each row is scaled to its own largest weight.");
   if (scale === "sqrt") return gettext("The colour follows the square root of the weight.");
-  return peak === 1
-    ? ""
-    : gettext("Full colour stands for {weight}.", { weight: localized(`${+peak.toPrecision(3)}`) });
+  return peak === 1 ? "" : gettext("Full colour stands for {weight}.", { weight: significant(peak, 3) });
 }
 
 // Within a sentence.

@@ -204,7 +204,7 @@ class Curves {
       chart.cursor.classList.toggle("hovered", (this.hovered ?? null) !== null);
       this.values(chart, step);
     }
-    const where = step === null ? "" : ` It is at ${step ? `step ${grouped(step)}` : "the start"}.`;
+    const where = step === null ? "" : ` It is at ${step ? `step ${integer(step)}` : "the start"}.`;
     this.note.textContent = `Across: steps. The thin line marks the chosen step; a click moves it.${where}`;
   }
 
@@ -230,7 +230,7 @@ class Curves {
     chart.values.replaceChildren(
       ...values.map(([name, value]) => el("span", {}, ...(name ? [`${name} `] : []), value)),
     );
-    const when = step === null ? "latest" : `at step ${grouped(step)}`;
+    const when = step === null ? "latest" : `at step ${integer(step)}`;
     chart.picture.setAttribute(
       "aria-label",
       `${chart.title}, ${when}: ${values.map(([, , words]) => words.trim()).join(", ") || "nothing yet"}`,

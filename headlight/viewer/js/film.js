@@ -193,7 +193,7 @@ class Film {
     this.knob.style.left = `${this.at(now)}px`;
     this.done.style.width = `${this.at(now) - this.at(0)}px`;
     this.reveal(this.frames[now].node);
-    const named = steps[now] === 0 ? "Before the first step" : `Step ${grouped(steps[now])}`;
+    const named = steps[now] === 0 ? "Before the first step" : `Step ${integer(steps[now])}`;
     const look = `a row gives its strongest key ${percent(sure[now])} on average`;
     const same =
       now === steps.length - 1 ? "" : `; ${settled[now]} of ${rows.length} rows already have their final strongest key`;

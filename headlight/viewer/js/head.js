@@ -429,7 +429,7 @@ class Head {
       return this.tip.show(place, inParts(gettext("{query} may not look at {key}"), both), [muted]);
     }
     if (signed) {
-      const change = (value < 0 ? "\u2212" : "+") + weightText(Math.abs(value)),
+      const change = (value < 0 ? MINUS : "+") + weightText(Math.abs(value)),
         from = this.before?.[cell.row * K + cell.column];
       const values = { before: weightText(from ?? 0), after: weightText((from ?? 0) + value) };
       const changed = this.before ? ` ${gettext("from {before} to {after}", values)}` : "";

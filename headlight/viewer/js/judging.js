@@ -58,7 +58,7 @@ function judgeNumber({ unit, least, most, step }, { answer }, guess) {
   const off = guess - answer,
     size = Math.abs(off),
     // Two shares lie some points apart: 20 % is no 10 % more than 10 %.
-    distance = `${localized(String(+size.toPrecision(3)))} ${unit === "%" ? gettext("points") : unit}`.trimEnd();
+    distance = `${lessonNumber(size)} ${unit === "%" ? gettext("points") : unit}`.trimEnd();
   const apart = off > 0 ? gettext("{distance} too high.", { distance }) : gettext("{distance} too low.", { distance });
   return {
     right: size <= Math.max(CLOSE_GUESS * (most - least), step / 2),

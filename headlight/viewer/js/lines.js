@@ -541,7 +541,7 @@ class Lines {
     context.globalAlpha = 1;
     context.fillStyle = this.theme.text;
     context.textAlign = "right";
-    context.fillText(localized(weight.toFixed(2)), x + wide - 6, y + 1);
+    context.fillText(fixed(weight, 2), x + wide - 6, y + 1);
     if (head === null) return;
     context.fillStyle = this.theme.heads[head % 8];
     context.beginPath();

@@ -141,10 +141,10 @@ function drawColourBar(context, map) {
 // Where along the bar which numbers stand.
 function barMarks(scale, peak, signed) {
   const mark = (at, text) => ({ at, text }),
-    end = +peak.toPrecision(2);
-  if (signed) return [mark(0, `\u2212${end}`), mark(0.5, "0"), mark(1, `+${end}`)];
+    end = significant(peak, 2);
+  if (signed) return [mark(0, MINUS + end), mark(0.5, "0"), mark(1, `+${end}`)];
   if (scale === "row") return [mark(0, "0"), mark(1, "max")];
-  return [0, 0.5, 1].map(value => mark(shadeOf(value, scale, 1, 1), localized(`${+(value * peak).toPrecision(2)}`)));
+  return [0, 0.5, 1].map(value => mark(shadeOf(value, scale, 1, 1), significant(value * peak, 2)));
 }
 
 function drawOutlines(context, map) {

@@ -6,20 +6,9 @@ function inMath(tag, ...children) {
   return node;
 }
 
-const MINUS = "\u2212";
-
-// As many digits as help: 0.592, 18.8, 213, and a power of ten where a number would look like 0.
-function plain(value, digits = 2) {
-  const size = Math.abs(value);
-  if (Number.isInteger(value)) return String(value).replace("-", MINUS);
-  if (size && size < 0.5 * 10 ** -digits) return value.toExponential(1).replaceAll("-", MINUS);
-  const places = size >= 99.95 ? 0 : size >= 9.995 ? Math.min(1, digits) : digits;
-  return value.toFixed(places).replace("-", MINUS);
-}
-
 const tex = {
   name: text => inMath("mi", text),
-  number: value => inMath("mn", typeof value === "number" ? plain(value) : value),
+  number: value => inMath("mn", typeof value === "number" ? compact(value) : value),
   word: text => inMath("mtext", text),
   op: text => inMath("mo", text),
   row: (...parts) => inMath("mrow", ...parts),

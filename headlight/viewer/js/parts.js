@@ -34,7 +34,7 @@ class Parts {
       ...header.rows.map(({ name, note, values, group }) => {
         const picture = strip(arrays[values], limits[group], this.theme, name);
         picture.setAttribute("aria-hidden", "true");
-        const facts = [`length ${plain(lengthOf(arrays[values]))}`, ...(note ? [note] : [])].join(", ");
+        const facts = [`length ${compact(lengthOf(arrays[values]))}`, ...(note ? [note] : [])].join(", ");
         return el(
           "div",
           { class: "vector" },
@@ -59,7 +59,7 @@ class Parts {
     const scale = el("i", { class: "scale" });
     scale.style.background = `linear-gradient(90deg,${PALETTE[this.theme.name].signed.join(",")})`;
     const full = Object.entries(limits)
-      .map(([group, limit]) => `${group} ±${plain(limit)}`)
+      .map(([group, limit]) => `${group} ±${compact(limit)}`)
       .join(", ");
     this.legend.replaceChildren(
       el("span", { class: "check" }, icon("check"), header.check),

@@ -190,10 +190,8 @@ function tellChoice(element, posed, truth, guess, tally) {
 // A number of the slider with its unit. One that is too small for its steps is not nothing.
 function withUnit(value, { unit, step }) {
   const small = value > 0 && value < step / 2;
-  const text = localized(
-    (small ? gettext("under {number}", { number: step }) : `${+value.toPrecision(3)}`).replace("-", "\u2212"),
-  );
-  if (unit === "%") return gettext("{number}\u00a0%", { number: text });
+  const text = small ? gettext("under {number}", { number: lessonNumber(step) }) : lessonNumber(value);
+  if (unit === "%") return percentSign(text);
   return unit ? text + NBSP + unit : text;
 }
 

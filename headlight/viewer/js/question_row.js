@@ -136,7 +136,7 @@ function tellRow(element, posed, truth, guess, tally) {
     if (label === posed.query) node.classList.add("asking");
     if (guess) {
       const apart = Math.round(guess[at]) - Math.round(its[at]);
-      const text = apart > 0 ? `+${apart}` : apart < 0 ? `\u2212${-apart}` : "0";
+      const text = apart > 0 ? `+${apart}` : apart < 0 ? `${MINUS}${-apart}` : "0";
       const told = el("span", { class: apart > 0 ? "apart over" : apart < 0 ? "apart under" : "apart" }, text);
       told.style.setProperty("--how", `${Math.min(60, Math.abs(apart) * 2)}%`);
       node.append(told);

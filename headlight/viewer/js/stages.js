@@ -33,7 +33,7 @@ function scoreBar(pen, at, value, y, filled = true) {
 
 function scoreCell(w, pen, value, largest, x, y, width) {
   const colour = signedColour((value / largest) * 0.8, 1, w.theme);
-  pen.cell(x, y, width, plain(value), colour);
+  pen.cell(x, y, width, compact(value), colour);
 }
 
 const isFollowed = (w, j) => (j === w.key ? "strong" : "");
@@ -45,7 +45,7 @@ function scores(w, pen, values, domain, j, x, y, width, open, hidden) {
     if (open) pen.text(x, y, width, `${MINUS}∞`, "muted");
   } else if (open) {
     scoreBar(pen, axis(domain, x, width - 64), values[j], y);
-    pen.text(x, y, width, plain(values[j]), isFollowed(w, j));
+    pen.text(x, y, width, compact(values[j]), isFollowed(w, j));
   } else scoreCell(w, pen, values[j], w.largest(domain), x, y, width);
 }
 
@@ -72,7 +72,7 @@ const ADJUSTMENTS = {
     long: "Divide by √d_head",
     brief: () => [tex.op("÷"), tex.root(tex.name("d"))],
     general: () => [tex.over(tex.at("s", tex.name("j")), tex.root(tex.at("d", "head")))],
-    title: w => `outline: before, filled: after ÷ ${plain(Math.sqrt(w.header.d_head))}`,
+    title: w => `outline: before, filled: after ÷ ${compact(Math.sqrt(w.header.d_head))}`,
     worked: w => [
       tex.over(tex.number(w.arrays.scores[w.key]), tex.root(tex.number(String(w.header.d_head)))),
       tex.op("="),
@@ -80,7 +80,7 @@ const ADJUSTMENTS = {
     ],
     words(w) {
       const d = w.header.d_head,
-        root = plain(Math.sqrt(d));
+        root = compact(Math.sqrt(d));
       if (w.unadjusted)
         return [
           `Left undivided, the scores spread ${root} times as wide, and the softmax puts the weight on fewer tokens.`,
@@ -111,7 +111,7 @@ const ADJUSTMENTS = {
     words(w) {
       if (w.unadjusted) return ["Without it the head knows what each token is, but not where it stands."];
       const { head } = w.header,
-        bias = bold(plain(w.arrays.distance[w.key]));
+        bias = bold(compact(w.arrays.distance[w.key]));
       return [
         `Positions come in here: head ${head + 1} has learned a number for each distance, which it adds in every `,
         "layer of the stack. ",
@@ -302,7 +302,7 @@ const STAGES = [
       if (!open) return scoreCell(w, pen, dots[j], w.largest(dots), x, y, width);
       pen.strip(x, y, width - 124, products(w, j), w.limit("product"), `q × k of ${w.header.keys[j]}`, true);
       scoreBar(pen, axis(dots, x + width - 112, 52), dots[j], y);
-      pen.text(x, y, width, plain(dots[j]), isFollowed(w, j));
+      pen.text(x, y, width, compact(dots[j]), isFollowed(w, j));
     },
     query(w, pen, x, y, width, open) {
       if (open) pen.strip(x, y, width - 124, w.arrays.q, w.limit("q"), `${w.asks}, query`, true);
@@ -434,10 +434,10 @@ const STAGES = [
         x,
         y,
         width,
-        `∑ ${w
-          .of("weights")
-          .reduce((a, b) => a + b, 0)
-          .toFixed(3)}`,
+        `∑ ${fixed(
+          w.of("weights").reduce((a, b) => a + b, 0),
+          3,
+        )}`,
         "muted",
       ),
     worked: w => {
@@ -502,14 +502,14 @@ const STAGES = [
       const weight = w.of("weights")[j],
         left = open ? 62 : 0;
       if (w.hidden(j)) return pen.hatch(x + left, y, width - left);
-      if (open) pen.text(x, y, 46, `${weight.toFixed(2)} ×`, isFollowed(w, j) || "muted");
+      if (open) pen.text(x, y, 46, `${fixed(weight, 2)} ×`, isFollowed(w, j) || "muted");
       pen.strip(
         x + left,
         y,
         width - left,
         w.row("v", j).map(value => value * weight),
         w.limit("weighted"),
-        `${plain(weight, 3)} × value of ${w.header.keys[j]}`,
+        `${compact(weight, 3)} × value of ${w.header.keys[j]}`,
         open,
       );
     },
@@ -527,7 +527,7 @@ const STAGES = [
         .slice(0, 2)
         .flatMap(([a, j], i) => [
           ...(i ? [tex.op("+")] : []),
-          tex.number(a.toFixed(2)),
+          tex.number(fixed(a, 2)),
           tex.op("·"),
           tex.at("v", w.header.keys[j]),
         ]);
@@ -622,7 +622,7 @@ const STAGES = [
     ],
     words: w => {
       const { heads, head, d_model, output_biased: biased } = w.header,
-        long = values => bold(plain(lengthOf(values)));
+        long = values => bold(compact(lengthOf(values)));
       const own = long(w.of("moved").subarray(head * d_model, (head + 1) * d_model)),
         all = long(w.of("added"));
       if (heads === 1)
@@ -664,14 +664,14 @@ const STAGES = [
       if (!w.header.pre) rows.push(["x + o", w.of("total"), "x + o, their sum"]);
       rows.forEach(([brief, values, name], i) => {
         const at = y + i * Math.min(72, height / rows.length) + 4;
-        pen.title(x, at, width, open ? `${name}, length ${plain(lengthOf(values))}` : brief);
+        pen.title(x, at, width, open ? `${name}, length ${compact(lengthOf(values))}` : brief);
         pen.strip(x, at + 18, width, values, w.limit("x"), name, open);
       });
     },
     result: (w, pen, x, y, width, open) => {
       const { pre } = w.header,
         name = pre ? "y = x + o" : "y = norm(x + o)";
-      if (open) pen.title(x, y - 18, width, `${name}, length ${plain(lengthOf(w.of("after")))}`);
+      if (open) pen.title(x, y - 18, width, `${name}, length ${compact(lengthOf(w.of("after")))}`);
       pen.strip(x, y, width, w.of("after"), w.limit(pre ? "x" : "after"), name, open);
     },
     worked: w => {
@@ -683,11 +683,11 @@ const STAGES = [
     words: w => {
       const norm = w.header.pre
         ? ""
-        : ` The layer norm then brings it back to length ${plain(lengthOf(w.of("after")))}.`;
+        : ` The layer norm then brings it back to length ${compact(lengthOf(w.of("after")))}.`;
       return [
         `The sublayer adds to the stream; it doesn't replace it. The length of the vector of `,
         bold(w.asks),
-        ` goes from ${plain(lengthOf(w.arrays.x))} to ${plain(lengthOf(w.of("total")))}.${norm}`,
+        ` goes from ${compact(lengthOf(w.arrays.x))} to ${compact(lengthOf(w.of("total")))}.${norm}`,
       ];
     },
   },

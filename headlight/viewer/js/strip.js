@@ -53,7 +53,7 @@ function tellNumbers(root, tip) {
     const i = clamp(Math.floor((event.offsetX / event.target.clientWidth) * shown.n), 0, shown.n - 1);
     const box = boxOf(event.target),
       outer = boxOf(tip.node.parentElement);
-    const value = el("span", { class: "value" }, plain(shown.values[i], 4));
+    const value = el("span", { class: "value" }, compact(shown.values[i], 4));
     const place = `number ${i + 1} of ${shown.values.length}`;
     tip.show(
       { x: pointerOf(event).x - outer.left - 6, y: box.bottom - outer.top + 6, w: 12, h: 0 },

@@ -1,34 +1,14 @@
-// What the views of a training share: the step that all of them look at, and numbers in few digits.
+// What the views of a training share: the step that all of them look at, and the ticks of their axes.
 
 const TELL_STEP_AFTER = 400;
 
-const grouped = whole => whole.toLocaleString("en");
-const stepName = step => (step === 0 ? "before" : grouped(step));
-
-// The digits that matter: as `brief` in headlight/formatting.py.
-function briefly(value) {
-  if (Number.isNaN(value)) return "\u2013";
-  const size = Math.abs(value);
-  if (size >= 1000) return integer(Math.round(value)).replace("-", "\u2212");
-  let text = value.toExponential(1);
-  if (size >= 0.1 || value === 0) text = value.toFixed(size >= 10 ? 1 : 2);
-  else if (size >= 1e-4) text = String(+value.toPrecision(2));
-  return localized(text.replaceAll("-", "\u2212"));
-}
+const stepName = step => (step === 0 ? "before" : integer(step));
 
 // A round distance that makes about `count` ticks up to `top`.
 function tickStep(top, count) {
   const raw = top / count,
     power = 10 ** Math.floor(Math.log10(raw));
   return power * [1, 2, 2.5, 5, 10].find(part => part * power >= raw * 0.999);
-}
-
-function tickText(value) {
-  const size = Math.abs(value);
-  if (size >= 1e9) return (+value.toPrecision(3)).toExponential().replace("+", ""); // as a perplexity that explodes
-  if (size >= 1e6) return `${+(value / 1e6).toPrecision(3)}M`;
-  if (size >= 1000) return `${+(value / 1000).toPrecision(3)}k`;
-  return size && size < 1e-4 ? value.toExponential(0).replace("-", "\u2212") : String(+value.toPrecision(3));
 }
 
 // The index of the last of the rising `values` that is not above `value`; -1 where all are.

@@ -305,11 +305,10 @@ class Walk {
   // Whether the numbers are the model's, and by how much they may differ.
   verdict() {
     const { agreement, moved, d_head } = this.header,
-      small = share => share.toExponential(1).replace("-", MINUS),
       shown = this.variant;
     const { pattern, output } = agreement;
-    const own = `Equal to the model's own: weights within ${small(pattern)}, output within ${small(output)}`;
-    const other = () => `Not what the model computed: a weight differs by up to ${plain(moved[shown][0], 3)}`;
+    const own = `Equal to the model's own: weights within ${scientific(pattern)}, output within ${scientific(output)}`;
+    const other = () => `Not what the model computed: a weight differs by up to ${compact(moved[shown][0], 3)}`;
     this.check.replaceChildren(icon(shown ? "off" : "check"), shown ? other() : own);
     this.check.title = shown
       ? ""
@@ -336,7 +335,7 @@ class Walk {
     const closed = el("span", {}, "Closed columns show the first numbers only; open one to see them all.");
     const limits = STAGES[this.stage - 1].scale?.(this) ?? [];
     const full = limits.length
-      ? [el("span", {}, `Full colour here: ${limits.map(([name, at]) => `${name} ±${plain(at)}`).join(", ")}.`)]
+      ? [el("span", {}, `Full colour here: ${limits.map(([name, at]) => `${name} ±${compact(at)}`).join(", ")}.`)]
       : [];
     this.legend.replaceChildren(
       signed,

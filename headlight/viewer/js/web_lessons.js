@@ -30,9 +30,7 @@ function written({ share, kind }, value) {
   if (typeof value === "string") return value;
   if (value.shares) return value.labels[value.shares.indexOf(Math.max(...value.shares))];
   if (value.values) return gettext(HEADS_IN_TEXT[kind], { layer: value.head[0], head: value.head[1] });
-  if (share) return percent(value);
-  const digits = Math.abs(value) < 1 ? 2 : 3;
-  return localized(String(Number.isInteger(value) ? value : +value.toPrecision(digits))).replace("-", "\u2212");
+  return share ? percent(value) : lessonNumber(value);
 }
 
 // The text with its expressions replaced; `values` maps them to their values.

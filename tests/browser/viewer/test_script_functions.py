@@ -11,7 +11,7 @@ from playwright.sync_api import Browser
 
 from headlight.analysis.combine import merge
 from headlight.charts.colours import THEMES, lookup
-from headlight.formatting import percent
+from headlight.formatting import lesson_number, percent
 from headlight.notebook.payload import WEIGHT_STEPS as STEPS_SENT
 from headlight.notebook.payload import quantize
 from headlight.viewer.packing import pack
@@ -19,9 +19,10 @@ from headlight.viewer.scripts import SCRIPTS, viewer_script
 
 Call = Callable[..., Any]
 STEPS = 1024
+LESSON_NUMBERS = (0, 1, -2, 100, 1234, 0.98412, -0.0712, 1.6249, 38.44, 271.4, 0.00002134)
 NBSP, MINUS = "\u00a0", "\u2212"
 # All names are declared once, so every script fits into one scope; these act or export when they are read.
-ACTING = {"core", "messages", "texts", "page", "plot", "streamlit"}
+ACTING = {"core", "messages", "numbers", "texts", "page", "plot", "streamlit"}
 ALL = [path.stem for path in sorted(SCRIPTS.glob("*.js")) if path.stem not in ACTING]
 FIRST = ["shared", "strip", "math", "map_box", "head", "overview", "lines"]  # what others use while they are read
 
@@ -355,11 +356,12 @@ def test_scripts_write_shares_as_python_does(call: Call) -> None:
         ("hundredths(0.0049)", "<0.01"),
         ("hundredths(0.005) + ' ' + hundredths(0)", "0.01 0.00"),
         ("signed(-1.5)", f"{MINUS}1.50"),
-        ("plain(0.5921)", "0.59"),
-        ("plain(18.83)", "18.8"),
-        ("plain(-213.4)", f"{MINUS}213"),
-        ("plain(0.0004)", f"4.0e{MINUS}4"),
-        ("plain(7)", "7"),
+        ("compact(0.5921)", "0.59"),
+        ("compact(18.83)", "18.8"),
+        ("compact(-213.4)", f"{MINUS}213"),
+        ("compact(0.0004)", f"4.0e{MINUS}4"),
+        ("compact(7)", "7"),
+        *((f"lessonNumber({value})", lesson_number(value)) for value in LESSON_NUMBERS),
         ("briefly(0)", "0.00"),
         ("briefly(12345.6)", "12,346"),
         ("briefly(0.0000034)", f"3.4e{MINUS}6"),
