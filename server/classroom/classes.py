@@ -323,7 +323,7 @@ def rows(results: list[OpenedStep]) -> list[Line]:
             for no, (guess, sure) in enumerate(zip(round_.guesses, round_.sure, strict=True), 1):
                 verdict: Line = [None, None, sure, None]
                 if truth is not None:
-                    judged = judge(dict(posed), dict(truth), guess)
+                    judged = judge(posed, truth, guess)
                     belief = judged["betrays"]["belief"] if "betrays" in judged else None
                     verdict = [int(is_right(posed, truth, guess)), judged["score"], sure, belief]
                 cells = _answer_cells(posed, guess, truth["answer"] if truth else None)

@@ -273,7 +273,7 @@ class Classroom:
         guess = answered.answers.get(pupil)
         personal: dict[str, Any] = {"guess": guess, "sure": answered.sure.get(pupil)}
         if snapshot.question and snapshot.truth and guess is not None:
-            personal["judged"] = judge(dict(snapshot.question.posed), dict(snapshot.truth), guess)
+            personal["judged"] = judge(snapshot.question.posed, snapshot.truth, guess)
         return f'data: {{"shown": {encoded[code][1]}, "mine": {json.dumps(personal)}}}\n\n'
 
     # ---- identification by the cookie

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -13,7 +12,6 @@ import redis
 from redis.client import Pipeline
 
 from server.classroom.store import (
-    PROLONG_SECONDS,
     Act,
     ClassNotFound,
     ClassState,
@@ -21,9 +19,11 @@ from server.classroom.store import (
     Json,
     Slot,
     Store,
+    damage_stamp,
     ended_before,
     full_class,
     full_server,
+    not_a_pupil,
     now,
     parse,
     repairing,
@@ -134,7 +134,7 @@ class RedisStore(Store):
             state = self._read(code, pipe.get(_key(code, "state")))
             allowed(state)
             if not pipe.sismember(_key(code, "pupils"), pupil):
-                raise ClassNotFound("You are not in this class: join it with its code.")
+                raise not_a_pupil()
             pipe.multi()
             pipe.hset(_key(code, "answers"), json.dumps([*slot, pupil]), json.dumps(guess))
             _prolong(pipe, code, state, "answers")
@@ -180,7 +180,7 @@ class RedisStore(Store):
 
     def _rename(self, keys: list[str], code: str, damage: str) -> None:
         """Rename the keys that exist; they expire after a day."""
-        name = f"damaged-{time.strftime('%Y%m%d-%H%M%S')}"
+        name = damage_stamp()
         for key in keys:
             with suppress(redis.ResponseError):  # there is no such key
                 self.redis.rename(key, f"{key}:{name}")
@@ -226,12 +226,8 @@ def _write_state(pipe: Pipeline, code: str, state: ClassState) -> None:
 
 
 def _prolong(pipe: Pipeline, code: str, state: ClassState, part: str) -> None:
-    """Extend the life of a class after a pupil wrote `part`.
-
-    The screens don't change, so neither does the version.
-    """
-    prolonged = state.prolonged()
-    if prolonged.until - state.until > PROLONG_SECONDS:
+    """Extend the life of a class after a pupil wrote `part`."""
+    if prolonged := state.prolonged_by_pupil():
         _write_state(pipe, code, prolonged)
     else:
         pipe.expire(_key(code, part), _remaining(state))

@@ -6,23 +6,22 @@ import json
 import os
 import sqlite3
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from server.classroom.store import (
-    PROLONG_SECONDS,
     Act,
-    ClassNotFound,
     ClassState,
     DamagedRecord,
     Json,
     Slot,
     Store,
+    damage_stamp,
     ended_before,
     full_class,
     full_server,
+    not_a_pupil,
     parse,
     repairing,
 )
@@ -117,7 +116,7 @@ class Sqlite(Store):
             state = self._state(base, code)[1]
             allowed(state)
             if not base.execute("SELECT 1 FROM pupils WHERE code = ? AND pupil = ?", (code, pupil)).fetchone():
-                raise ClassNotFound("You are not in this class: join it with its code.")
+                raise not_a_pupil()
             row = (code, *slot, pupil, json.dumps(guess))
             base.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)", row)
             self._prolong(base, code, state)
@@ -151,7 +150,7 @@ class Sqlite(Store):
         return True
 
     def set_aside(self, code: str, damage: str) -> None:
-        name = f"class-{code}.damaged-{_stamp()}.json"
+        name = f"class-{code}.{damage_stamp()}.json"
         with self._writing() as base:
             rows = {
                 table: base.execute(f"SELECT {columns} FROM {table} WHERE code = ?", (code,)).fetchall()
@@ -171,7 +170,7 @@ class Sqlite(Store):
             damage = self._find_damage()
             if damage is None:  # or another thread or process has replaced it already
                 return
-            name = f"{self.path.name}.damaged-{_stamp()}"
+            name = f"{self.path.name}.{damage_stamp()}"
             for end in ("", "-wal", "-shm"):
                 with suppress(FileNotFoundError):
                     os.replace(f"{self.path}{end}", self.path.with_name(f"{name}{end}"))
@@ -239,15 +238,6 @@ class Sqlite(Store):
         return row[0], ClassState.of(row[1])
 
     def _prolong(self, base: sqlite3.Connection, code: str, state: ClassState) -> None:
-        """Extend the life of a class after a pupil did something.
-
-        The screens don't change, so neither does the version.
-        """
-        prolonged = state.prolonged()
-        if prolonged.until - state.until > PROLONG_SECONDS:
+        if prolonged := state.prolonged_by_pupil():
             row = (prolonged.text(), prolonged.until, code)
             base.execute("UPDATE classes SET state = ?, until = ? WHERE code = ?", row)
-
-
-def _stamp() -> str:
-    return time.strftime("%Y%m%d-%H%M%S")

@@ -65,6 +65,15 @@ def full_class(limit: int) -> CapacityError:
     return CapacityError(gettext("This class has {number} pupils already.", number=limit))
 
 
+def not_a_pupil() -> ClassNotFound:
+    return ClassNotFound("You are not in this class: join it with its code.")
+
+
+def damage_stamp() -> str:
+    """Return the part of a name under which a damaged record is set aside."""
+    return f"damaged-{time.strftime('%Y%m%d-%H%M%S')}"
+
+
 @dataclass(frozen=True)
 class ClassState:
     """The part of a class that changes, except its answers. The questions and their truths are separate documents."""
@@ -94,6 +103,14 @@ class ClassState:
     def prolonged(self) -> ClassState:
         """Return the state of a class in which something was just done."""
         return replace(self, until=max(self.until, min(self.ends, now() + IDLE_SECONDS)))
+
+    def prolonged_by_pupil(self) -> ClassState | None:
+        """Return the state of a class in which a pupil did something; None where it need not be written.
+
+        The screens don't change, so neither does the version.
+        """
+        prolonged = self.prolonged()
+        return prolonged if prolonged.until - self.until > PROLONG_SECONDS else None
 
     @classmethod
     def of(cls, text: str | bytes) -> ClassState:

@@ -9,15 +9,13 @@ from typing import Any
 
 from headlight.formatting import lesson_number, percent_sign
 from headlight.language import gettext
-from headlight.teaching.lessons.judging import judge
+from headlight.teaching.lessons.judging import Posed, judge
 
 # Peer instruction: the right answers, in per cent, between which pupils should discuss. With fewer a discussion spreads
 # the mistake; with more it is no longer needed.
 TALK_FROM, TALK_TO = 30, 70
 MAX_BARS = 8  # of `split`; with more options, those that nobody chose are left out
 MAX_SURENESS = 3  # how sure an answer is: 1 unsure, 2 fairly sure, 3 sure
-
-Posed = Mapping[str, Any]
 
 
 def tally(posed: Posed, guesses: Sequence[Any]) -> dict[str, Any]:
@@ -85,7 +83,7 @@ def is_right(posed: Posed, truth: Posed, guess: Any) -> bool:
     """
     if posed["ask"] == "row":
         return chosen_index(posed, guess) == chosen_index(posed, truth["answer"])
-    return bool(judge(dict(posed), dict(truth), guess)["right"])
+    return bool(judge(posed, truth, guess)["right"])
 
 
 def share_right(posed: Posed, truth: Posed, guesses: Sequence[Any]) -> float | None:
@@ -131,13 +129,13 @@ def class_result(posed: Posed, truth: Posed, rounds: Sequence[Mapping[str, Any]]
         },
     }
     if posed["ask"] == "row" and "mean" in rounds[-1]:
-        result["mean"] = judge(dict(posed), dict(truth), rounds[-1]["mean"])
+        result["mean"] = judge(posed, truth, rounds[-1]["mean"])
     return result
 
 
 def misconception(posed: Posed, truth: Posed, guess: Any) -> Mapping[str, str] | None:
     """Return the misconception that a wrong answer betrays, {"name", "belief", "correction"}, if it betrays one."""
-    betrayed: Mapping[str, str] | None = judge(dict(posed), dict(truth), guess).get("betrays")
+    betrayed: Mapping[str, str] | None = judge(posed, truth, guess).get("betrays")
     return betrayed
 
 
