@@ -60,9 +60,8 @@ MISCONCEPTIONS = {
     "low-loss-is-good": Misconception(
         translatable("A low loss means that it writes well."),
         translatable(
-            "The loss is measured while the right words stand before the decoder. It does not say what the "
-            "model writes "
-            "when it has to go on from what it wrote."
+            "The loss is measured while the right words stand before the decoder. It does not say what the model "
+            "writes when it has to go on from what it wrote."
         ),
     ),
     "word-by-word-is-best": Misconception(

@@ -231,9 +231,8 @@ BEAM = Exercise(
         ),
         KnownMistake(
             {"stops": "first"},
-            "You stop at the first finished hypothesis, so that it is compared with none of another length; a live "
-            "one may still become better. Go on until none is live, then compare by sum / ((5 + length) / 6) ** "
-            "alpha.",
+            "You stop at the first finished hypothesis, so that it is compared with none of another length; a live one "
+            "may still become better. Go on until none is live, then compare by sum / ((5 + length) / 6) ** alpha.",
             _STOPPING_STYLES,
         ),
         KnownMistake(

@@ -257,24 +257,26 @@ def _ways(name: str, sublayer: str, norm: str) -> tuple[KnownMistake, ...]:
     )
 
 
-_PRE_NORM = KnownMistake(
-    {"ways": "pre"},
-    "The norm stands before each sublayer: that is pre-norm, which many later models use. The paper, and this "
-    "exercise, norm after the sum: norm(x + sublayer(x)).",
+_ALL_SUBLAYERS = (
+    KnownMistake(
+        {"ways": "pre"},
+        "The norm stands before each sublayer: that is pre-norm, which many later models use. The paper, and this "
+        "exercise, norm after the sum: norm(x + sublayer(x)).",
+    ),
+    KnownMistake(
+        {"ways": "no path"}, "The residual connections are missing: norm(x + sublayer(x)), not norm(sublayer(x))."
+    ),
+    KnownMistake({"ways": "no norm"}, "The norms are missing: norm(x + sublayer(x))."),
+    KnownMistake(
+        {"ways": "norm inside"},
+        "The sublayer is normed before the sum, x + norm(sublayer(x)); it is norm(x + sublayer(x)).",
+    ),
+    KnownMistake(
+        {"ways": "normed path"},
+        "The residual connection starts after the norm, norm(x) + sublayer(norm(x)), so that x itself is lost; it is "
+        "norm(x + sublayer(x)).",
+    ),
 )
-_NORMED_PATH = KnownMistake(
-    {"ways": "normed path"},
-    "The residual connection starts after the norm, norm(x) + sublayer(norm(x)), so that x itself is lost; it is "
-    "norm(x + sublayer(x)).",
-)
-_NORM_INSIDE = KnownMistake(
-    {"ways": "norm inside"},
-    "The sublayer is normed before the sum, x + norm(sublayer(x)); it is norm(x + sublayer(x)).",
-)
-_NO_PATHS = KnownMistake(
-    {"ways": "no path"}, "The residual connections are missing: norm(x + sublayer(x)), not norm(sublayer(x))."
-)
-_NO_NORMS = KnownMistake({"ways": "no norm"}, "The norms are missing: norm(x + sublayer(x)).")
 _ONE_NORM = KnownMistake({"norms": "first"}, "Every sublayer uses `self.norm_1`; each has a norm of its own.")
 
 
@@ -294,11 +296,7 @@ ENCODER_LAYER = Exercise(
     encoder_layer,
     _encoder_cases,
     (
-        _PRE_NORM,
-        _NO_PATHS,
-        _NO_NORMS,
-        _NORM_INSIDE,
-        _NORMED_PATH,
+        *_ALL_SUBLAYERS,
         *_ways("attention", "attention", "norm_1"),
         *_ways("feed_forward", "feed-forward network", "norm_2"),
         _ONE_NORM,
@@ -311,13 +309,13 @@ ENCODER_LAYER = Exercise(
 )
 
 
+# In the first case exchanged sentences or masks still give numbers to compare.
+SOURCE_LENGTHS = (("where source and target are of one length", True), ("with a source of its own length", False))
+
+
 def _decoder_cases(draw: Draw) -> list[Case]:
-    """Return cases, the first with equal lengths: exchanged sentences or masks then still give numbers to compare."""
     cases = []
-    for about, equal in (
-        ("where source and target are of one length", True),
-        ("with a source of its own length", False),
-    ):
+    for about, equal in SOURCE_LENGTHS:
         n_heads, d_head, B, T, S = draw.sizes(5, high=7)
         S, d_model = T if equal else S, n_heads * d_head
         inputs: dict[str, Any] = {"parts": decoder_parts(draw, d_model, n_heads)}
@@ -333,11 +331,7 @@ DECODER_LAYER = Exercise(
     decoder_layer,
     _decoder_cases,
     (
-        _PRE_NORM,
-        _NO_PATHS,
-        _NO_NORMS,
-        _NORM_INSIDE,
-        _NORMED_PATH,
+        *_ALL_SUBLAYERS,
         *_ways("own", "self-attention", "norm_1"),
         *_ways("cross", "cross-attention", "norm_2"),
         *_ways("feed_forward", "feed-forward network", "norm_3"),

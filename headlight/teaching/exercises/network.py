@@ -11,7 +11,13 @@ import torch
 from torch import Tensor, nn
 
 from headlight.teaching.exercises.exercise import Case, Draw, Exercise, KnownMistake, Slip, instantiate, require_module
-from headlight.teaching.exercises.layers import decoder_layer, decoder_parts, encoder_layer, encoder_parts
+from headlight.teaching.exercises.layers import (
+    SOURCE_LENGTHS,
+    decoder_layer,
+    decoder_parts,
+    encoder_layer,
+    encoder_parts,
+)
 from headlight.teaching.exercises.masks import ids, look_ahead_mask, padding_mask, target_mask
 from headlight.teaching.exercises.positions import positions
 
@@ -207,10 +213,7 @@ def _encoder_cases(draw: Draw) -> list[Case]:
 
 def _decoder_cases(draw: Draw) -> list[Case]:
     cases = []
-    for about, equal in (
-        ("where source and target are of one length", True),
-        ("with a source of its own length", False),
-    ):
+    for about, equal in SOURCE_LENGTHS:
         n_heads, d_head, B, T, S = draw.sizes(5, high=7)
         S = T if equal else S
         vocabulary, d_model, depth = draw.randint(9, 14), n_heads * d_head, draw.randint(2, 3)
@@ -331,10 +334,7 @@ def transformer(
 
 def _transformer_cases(draw: Draw) -> list[Case]:
     cases = []
-    for about, equal in (
-        ("where source and target are of one length", True),
-        ("with a source of its own length", False),
-    ):
+    for about, equal in SOURCE_LENGTHS:
         n_heads, d_head, B, T, S = draw.sizes(5, low=2, high=7)
         T, S = T + 2, T + 2 if equal else S + 2
         vocabulary, pad_id, d_model = draw.randint(9, 14), draw.randint(1, 8), n_heads * d_head

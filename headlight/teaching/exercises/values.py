@@ -51,16 +51,10 @@ def unfit(answer: Any, expected: Any) -> str:
 
 
 def _unfit_inside(answer: Any, expected: Any) -> str:
-    expected_text = f"{len(expected)} tensors" if isinstance(expected, tuple) else "a list of pairs of tensors"
     if not isinstance(answer, (tuple, list)) or isinstance(expected, tuple) and len(answer) != len(expected):
-        return (
-            f"{_kind(answer)} is returned; {expected_text} are expected."
-            if isinstance(expected, tuple)
-            else (f"{_kind(answer)} is returned; {expected_text} is expected.")
-        )
-    return next(
-        filter(None, (unfit(part, expected_part) for part, expected_part in zip(answer, expected, strict=False))), ""
-    )
+        form = f"{len(expected)} tensors are" if isinstance(expected, tuple) else "a list of pairs of tensors is"
+        return f"{_kind(answer)} is returned; {form} expected."
+    return next(filter(None, map(unfit, answer, expected)), "")
 
 
 def _holds_tensors(expected: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -258,22 +259,19 @@ class LessonComputer:
         return float(len(self.trace(expression.run).source))
 
     def _contribution(self, expression: Expression) -> float:
-        trace, run = self.trace(expression.run), self._with_model(expression.run)
-        share = self._compute_once(
-            ("contributions", run),
-            lambda: analysis.contributions(self.translator(run).model, trace.source.ids, trace.target.ids).source,
-        )
-        key, step = self.words(expression.words[0], trace.source), self.words(expression.words[1], trace.writes)
-        return float(share[step, key])
+        return self._of_source_word(expression, lambda model, *ids: analysis.contributions(model, *ids).source)
 
     def _effect(self, expression: Expression) -> float:
+        return self._of_source_word(expression, analysis.leave_one_out)
+
+    def _of_source_word(self, expression: Expression, compute: Callable[..., np.ndarray]) -> float:
+        """Return the entry of a source word and a written word in what `compute` returns, [T, S]."""
         trace, run = self.trace(expression.run), self._with_model(expression.run)
-        lost = self._compute_once(
-            ("effects", run),
-            lambda: analysis.leave_one_out(self.translator(run).model, trace.source.ids, trace.target.ids),
+        values = self._compute_once(
+            (expression.what, run), lambda: compute(self.translator(run).model, trace.source.ids, trace.target.ids)
         )
         key, step = self.words(expression.words[0], trace.source), self.words(expression.words[1], trace.writes)
-        return float(lost[step, key])
+        return float(values[step, key])
 
     def _similarity(self, expression: Expression) -> float:
         d_model = self.translator(expression.run).model.config.d_model
@@ -293,12 +291,12 @@ class LessonComputer:
 
 
 _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
-    "=": lambda left, right: left == right,
-    "!=": lambda left, right: left != right,
-    "<": lambda left, right: left < right,
-    "<=": lambda left, right: left <= right,
-    ">": lambda left, right: left > right,
-    ">=": lambda left, right: left >= right,
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
 }
 
 

@@ -43,9 +43,8 @@ TRANSFERS = {
     "positions": _compared(
         translatable("Leave the positions out: does the model write the same for your sentence?"),
         translatable(
-            "With positions it writes “{before}”, without them “{after}”. Try a sentence in which two nouns "
-            "could change "
-            "places, and one in which they could not."
+            "With positions it writes “{before}”, without them “{after}”. Try a sentence in which two nouns could "
+            "change places, and one in which they could not."
         ),
         "translation with no-positions",
         "encoder",
@@ -86,9 +85,8 @@ TRANSFERS = {
     "cross": Transfer(
         "word",
         translatable(
-            "Where does cross-attention layer 3, head 3 look most while the last word of your sentence’s "
-            "translation is "
-            "written?"
+            "Where does cross-attention layer 3, head 3 look most while the last word of your sentence’s translation "
+            "is written?"
         ),
         translatable("At “{top}”, while it writes “{translation}” Is that the word that it translates?"),
         {"top": "top key of cross 3.3 from last word", "translation": "translation"},
@@ -124,9 +122,8 @@ TRANSFERS = {
     ),
     "cause": _compared(
         translatable(
-            "Cross-attention layer 2, head 2 looked at the reason in the lesson. Switch it off: does the "
-            "model write the "
-            "same for your sentence?"
+            "Cross-attention layer 2, head 2 looked at the reason in the lesson. Switch it off: does the model write "
+            "the same for your sentence?"
         ),
         translatable("With the head it writes “{before}”, without it “{after}”."),
         "translation without cross 2.2",
