@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from tqdm import tqdm
@@ -88,12 +89,7 @@ def add_verbs(verb: Verb) -> None:
 def import_(options: argparse.Namespace) -> None:
     require_free(options.out)  # before anything is fetched
     answers = Answers(**{name: getattr(options, name) for name in Answers.__dataclass_fields__})
-    with tqdm(total=1.0, bar_format="{desc} {percentage:3.0f}%|{bar}|", leave=False, disable=None) as bar:
-
-        def progress(share: float, what: str) -> None:
-            bar.set_description_str(what, refresh=False)
-            bar.update(share - bar.n)
-
+    with progress_bar() as progress:
         try:
             examination = import_model(_source(options.source, progress), options.out, answers, progress)
         except Unready as unready:
@@ -101,6 +97,18 @@ def import_(options: argparse.Namespace) -> None:
             raise
     print("\n".join(described(examination)))
     print(f"\nWritten to {options.out}")
+
+
+@contextmanager
+def progress_bar() -> Iterator[Progress]:
+    """Show a bar while the block runs; yield the function that sets its share, from 0 to 1, and its text."""
+    with tqdm(total=1.0, bar_format="{desc} {percentage:3.0f}%|{bar}|", leave=False, disable=None) as bar:
+
+        def progress(share: float, what: str) -> None:
+            bar.set_description_str(what, refresh=False)
+            bar.update(share - bar.n)
+
+        yield progress
 
 
 def _source(text: str, progress: Progress) -> Path:

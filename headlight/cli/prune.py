@@ -8,13 +8,11 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from tqdm import tqdm
-
 from headlight import checkpoints, folders
 from headlight.analysis.pruning.checkpoint import batches_of, bits_of, pruned_checkpoint, saved, study
 from headlight.analysis.pruning.curve import DRAWS, Pruning, Score
 from headlight.analysis.pruning.order import Head
-from headlight.cli.checkpoints import Verb, takes_checkpoint, takes_split
+from headlight.cli.checkpoints import Verb, progress_bar, takes_checkpoint, takes_split
 from headlight.corpora.corpora import SPEC_FORMS, open_split
 from headlight.corpora.truth import known_pairs
 from headlight.formatting import percent, translation_score
@@ -54,12 +52,7 @@ def prune(options: argparse.Namespace) -> None:
     checkpoint = checkpoints.load(options.checkpoint)
     corpus = open_split(options.data, options.split, options.folder)
     pairs = list(islice(known_pairs(corpus), options.pairs))
-    with tqdm(total=1.0, bar_format="{desc} {percentage:3.0f}%|{bar}|", leave=False, disable=None) as bar:
-
-        def progress(share: float, doing: str) -> None:
-            bar.set_description_str(doing, refresh=False)
-            bar.update(share - bar.n)
-
+    with progress_bar() as progress:
         pruning = study(checkpoint, pairs, options.draws, options.every, progress)
     count = round((1 - options.keep) * len(pruning.order))
     print("\n".join([*table(pruning), *gone(pruning.first(count))]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -27,7 +27,6 @@ from headlight.tables.passes import Computed, explain_rows, trace_rows, watch_ro
 from headlight.tables.sentences import Row, read_rows, windows
 from transformer.extras import require_package
 from transformer.quoting import short
-from transformer.trace import Trace
 
 FILE_HELP = "a file: a sentence a line, or .tsv, .csv or .jsonl with a source and a target; - for standard input"
 OUT_HELP = f"a table, in the format of its suffix: {', '.join(SUFFIXES)}; a run that was stopped is resumed"
@@ -52,10 +51,6 @@ def add_verbs(verb: Verb) -> None:
     sub = verb(watch, "Measure every head of a Hugging Face model over the sentences of a file, as a table.")
     sub.add_argument("model", help="a model of the hub by its name, or a folder that transformers saved")
     sub.add_argument("file", help=FILE_HELP)
-    takes_table(sub)
-
-
-def takes_table(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--out", required=True, help=OUT_HELP)
     takes_rows(sub)
 
@@ -73,15 +68,15 @@ def why_table(options: argparse.Namespace) -> None:
     """Write a row for each written token and each earlier or source token, for each sentence of a file."""
     translator = load_translator(options.checkpoint, options.device, options.dtype)
     off = require_heads_off(translator.model, options.off)
-    settings = {"left_out": not options.no_left_out, "dtype": options.dtype, "off": [str(head) for head in off]}
-    request = TableRequest(options.sentence, Path(options.out), "steps", _native(options.checkpoint, settings))
+    settings = {
+        "model": digest(options.checkpoint),
+        "left_out": not options.no_left_out,
+        "dtype": options.dtype,
+        "off": [str(head) for head in off],
+    }
+    request = TableRequest(options.sentence, Path(options.out), "steps", settings)
     taps = [head.tap() for head in off]
-
-    def compute(window: list[Row]) -> Iterator[Computed[Columns]]:
-        for computed in explain_rows(translator, window, not options.no_left_out, taps):
-            yield computed if isinstance(computed, Rejected) else (computed[0], columns_of(computed[1], "steps"))
-
-    _write(request, compute)
+    _write(request, lambda window: _columns(explain_rows(translator, window, not options.no_left_out, taps), "steps"))
 
 
 def trace_table(options: argparse.Namespace) -> None:
@@ -89,8 +84,8 @@ def trace_table(options: argparse.Namespace) -> None:
     files = options.sentence or ["-"]
     if len(files) > 1 or options.target is not None:
         raise ValueError("A table is made of one file; give a .tsv with a sentence and its translation in each line.")
-    settings = {"beam": options.beam, "dtype": options.dtype}
-    request = TableRequest(files[0], Path(options.out), options.rows, _native(options.checkpoint, settings))
+    settings = {"model": digest(options.checkpoint), "beam": options.beam, "dtype": options.dtype}
+    request = TableRequest(files[0], Path(options.out), options.rows, settings)
     translator = load_translator(options.checkpoint, options.device, options.dtype)
     make = partial(columns_of, rows=options.rows)
     _write(request, lambda window: trace_rows(translator, window, make, beam_size=options.beam))
@@ -101,18 +96,12 @@ def watch(options: argparse.Namespace) -> None:
         raise ValueError(f"{short(options.out)} ends in no format of a table; give a name in {', '.join(SUFFIXES)}.")
     model, tokenizer = load_pretrained(options.model)
     request = TableRequest(options.file, Path(options.out), options.rows, {"model": digest_of_tensors(model)})
-
-    def compute(window: list[Row]) -> Iterator[Computed[Columns]]:
-        computed: Computed[Trace]
-        for computed in watch_rows(model, tokenizer, window, {}):
-            yield computed if isinstance(computed, Rejected) else (computed[0], columns_of(computed[1], options.rows))
-
-    _write(request, compute)
+    _write(request, lambda window: _columns(watch_rows(model, tokenizer, window, {}), options.rows))
 
 
-def _native(folder: str, settings: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings with the digest of a checkpoint folder."""
-    return {"model": digest(folder), **settings}
+def _columns(results: Iterable[Computed[Any]], rows: RowKind) -> Iterator[Computed[Columns]]:
+    for result in results:
+        yield result if isinstance(result, Rejected) else (result[0], columns_of(result[1], rows))
 
 
 def _write(request: TableRequest, compute: Compute) -> None:
