@@ -16,8 +16,8 @@ from headlight.analysis.layout import Layout, descriptions, lay_out, measures
 from headlight.charts.document import fonts_of
 from headlight.language import gettext
 from headlight.viewer.export import CAUTION
-from headlight.viewer.packing import labels_header, overview_parts, pack
-from transformer.trace import Kind, Patterns, Trace
+from headlight.viewer.packing import EveryHead, labels_header, overview_parts, pack, peak_of
+from transformer.trace import Kind, Trace
 
 WEIGHT_STEPS = 10_000  # levels that weights are rounded to, up to the weight with the full colour
 MAX_SENT_WEIGHTS = 4_000_000  # about 5 MB of a saved notebook; of a larger trace the other layers stay in the kernel
@@ -58,7 +58,7 @@ def weights_message(trace: Trace, kind: str, layer: int, head: int, whole_layer:
         raise ValueError(f"There is no layer {layer}, head {head}, counted from 0, of {kind} attention.")
     arrays: dict[str, NDArray[Any]] = {"weights": patterns[layer, head].astype(np.float32)}
     if whole_layer:
-        arrays |= quantize(patterns[layer], _peak(patterns))
+        arrays |= quantize(patterns[layer], peak_of(patterns))
     return pack({"kind": kind, "layer": layer, "head": head}, arrays)
 
 
@@ -68,14 +68,9 @@ def quantize(weights: NDArray[np.floating], peak: float) -> dict[str, NDArray[np
     return {"high": (steps >> 8).astype(np.uint8), "low": (steps & 255).astype(np.uint8)}
 
 
-def _peak(patterns: Patterns) -> float:
-    """Return the weight with the full colour: 1, or more if a head was scaled up."""
-    return max(1.0, *(float(layer.max()) for layer in patterns))
-
-
 def _kind(trace: Trace, kind: Kind, here: list[int]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     patterns = trace.pattern(kind)
-    peak, is_complete = _peak(patterns), len(here) == len(patterns)
+    peak, is_complete = peak_of(patterns), len(here) == len(patterns)
     layouts = {"tokens": lay_out(trace, kind, words=False, hide=False)}
     merged = lay_out(trace, kind, words=True, hide=False)
     if merged.masked.shape != layouts["tokens"].masked.shape:
@@ -92,7 +87,7 @@ def _kind(trace: Trace, kind: Kind, here: list[int]) -> tuple[dict[str, Any], di
     for name, layout in layouts.items():
         weights = layout.apply(patterns)
         says = descriptions(trace, layout, measures(trace, layout))
-        overview, thumbs = overview_parts(weights, layout.masked, says, peak=_peak(weights), columns=layout.columns)
+        overview, thumbs = overview_parts(EveryHead(weights, says, layout.masked, columns=layout.columns))
         header["off"] = overview["off"]
         header[name] = _labels_and_captions(layout, overview, name == "words")
         suffix = " words" if name == "words" else ""

@@ -15,7 +15,15 @@ from numpy.typing import NDArray
 
 from headlight.charts.document import fonts_of
 from headlight.language import current, gettext, translatable
-from headlight.viewer.packing import MAX_EXACT_WEIGHTS, Captions, checked, labels_header, overview_parts, pack
+from headlight.viewer.packing import (
+    MAX_EXACT_WEIGHTS,
+    Captions,
+    EveryHead,
+    checked,
+    labels_header,
+    overview_parts,
+    pack,
+)
 from headlight.viewer.scripts import VIEWS, style, viewer_script
 from transformer.quoting import quoted
 
@@ -168,8 +176,7 @@ def _written(title: str, kinds: Mapping[str, KindView], meta: Mapping[str, str])
 
 def _kind(view: KindView, exact: bool) -> bytes:
     weights = checked(view.patterns, 4)
-    peak = max(1.0, float(weights.max()))  # more than 1 where a head was scaled up
-    header, arrays = overview_parts(weights, view.masked, view.captions, peak=peak, columns=view.columns)
+    header, arrays = overview_parts(EveryHead(weights, view.captions, view.masked, columns=view.columns))
     header |= labels_header(weights.shape[2:], view.rows, view.columns, view.rows_read, view.prompt_lengths)
     masked = np.zeros(weights.shape[2:], bool) if view.masked is None else view.masked
     arrays |= {"weights": weights if exact else weights.astype(np.float16), "masked": masked.astype(np.uint8)}

@@ -140,10 +140,10 @@ class EveryHead:
     pruned: Collection[tuple[int, int]] = ()  # (layer, head) of the heads that the model lacks
     columns: Sequence[str] = ()  # the K keys, which say whether they run from right to left
 
-    @property
-    def peak(self) -> float:
-        """The weight with the full colour: 1, or what a head that was scaled up reaches."""
-        return max(1.0, *(float(layer.max()) for layer in self.patterns))
+
+def peak_of(patterns: Patterns) -> float:
+    """Return the weight with the full colour: 1, or more if a head was scaled up."""
+    return max(1.0, *(float(layer.max()) for layer in patterns))
 
 
 @dataclass(frozen=True)
@@ -160,9 +160,7 @@ def pack_kinds(kinds: Mapping[str, EveryHead], scale: Scale = "fixed") -> Kinds:
     headers: dict[str, Any] = {}
     arrays: dict[str, NDArray[Any]] = {}
     for name, heads in kinds.items():
-        header, kind_arrays = overview_parts(
-            heads.patterns, heads.masked, heads.captions, scale, heads.peak, heads.pruned, heads.columns
-        )
+        header, kind_arrays = overview_parts(heads, scale)
         headers[name] = header | {"profile": None if heads.profile is None else _profile(heads.profile)}
         arrays |= {f"{name} {array}": values for array, values in kind_arrays.items()}
     id = hashlib.sha256(pack({"kinds": headers}, arrays)).hexdigest()[:16]
@@ -175,37 +173,30 @@ def chosen_payload(kinds: Kinds, kind: str, selected: tuple[int, int], switch: s
     return pack({"of": kinds.id, "kind": kind, "selected": list(selected), "switch": switch}, {})
 
 
-def overview_parts(
-    patterns: Patterns,
-    masked: NDArray[np.bool_] | None,
-    captions: Captions,
-    scale: Scale = "fixed",
-    peak: float = 1.0,
-    pruned: Collection[tuple[int, int]] = (),
-    columns: Sequence[str] = (),
-) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def overview_parts(every: EveryHead, scale: Scale = "fixed") -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Return the header and the arrays of the overview, unpacked and without the reader's selection."""
-    layers, heads, queries, keys = patterns.shape
+    layers, heads, queries, keys = every.patterns.shape
     # Beyond 64 heads a thumbnail is some 20 pixels wide, so a finer one would not be visible.
     limit = 64 if layers * heads <= 64 else 32
+    peak = peak_of(every.patterns)
     shades, on = [], []
-    for layer in patterns:  # one at a time, since all layers of a long sentence are large
+    for layer in every.patterns:  # one at a time, since all layers of a long sentence are large
         shades.append(thumbnails(layer[None], limit, scale, peak)[0])
         on.append(np.any(layer, (1, 2)).tolist())
-    masked = np.zeros((queries, keys), bool) if masked is None else masked
+    masked = np.zeros((queries, keys), bool) if every.masked is None else every.masked
     header = {
         "layers": layers,
         "heads": heads,
         "queries": queries,
         "keys": keys,
-        "rtl": right_to_left(columns),
+        "rtl": right_to_left(every.columns),
         "thumb": list(shades[0].shape[1:]),
         "scale": scale,
         "peak": peak,
-        "captions": [[list(text) for text in layer] for layer in captions],
+        "captions": [[list(text) for text in layer] for layer in every.captions],
         "off": [
-            ["pruned" if (layer, head) in pruned else "" if is_on else "off" for head, is_on in enumerate(of_layer)]
-            for layer, of_layer in enumerate(on)
+            ["pruned" if (layer, head) in every.pruned else "" if is_on else "off" for head, is_on in enumerate(row)]
+            for layer, row in enumerate(on)
         ],
     }
     return header, {"thumbs": np.stack(shades), "thumbs_masked": pooled_mask(masked, limit)}

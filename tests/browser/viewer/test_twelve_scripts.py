@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from headlight.graphemes import graphemes, right_to_left, runs_left
-from headlight.viewer.packing import head_payload, lines_payload, overview_parts, pack
+from headlight.viewer.packing import EveryHead, head_payload, lines_payload, overview_parts, pack
 from headlight.viewer.scripts import style, viewer_script
 from tests.twelve_scripts import LEFTWARDS, TOKENS
 
@@ -54,7 +54,7 @@ def captions() -> list[list[list[str]]]:
 
 def payloads(tokens: list[str]) -> dict[str, bytes]:
     weights = pattern(tokens)
-    header, arrays = overview_parts(weights[None], None, captions(), columns=tokens)
+    header, arrays = overview_parts(EveryHead(weights[None], captions(), columns=tokens))
     header |= {"selected": [0, 0], "profile": None}
     shares = [(place + 1) / len(tokens) for place in range(len(tokens))]
     names = ["from the source", "from what was written"]
