@@ -62,12 +62,9 @@ class Atlas {
         const cells = el("div", { class: "cells", role: "group", "aria-label": `${measure.label} ${measure.range}` });
         for (let layer = 0; layer < layers; layer++) {
           for (let head = 0; head < heads; head++) {
-            const node = el("button", {
-              type: "button",
-              tabindex: -1,
-              "data-place": `${measure.name} ${layer} ${head}`,
-            });
-            node.onclick = () => this.pick(measure.name, layer, head);
+            const node = clickButton({ tabindex: -1, "data-place": `${measure.name} ${layer} ${head}` }, () =>
+              this.pick(measure.name, layer, head),
+            );
             node.onpointerenter = node.onfocus = () => this.say(measure, layer, head);
             node.onpointerleave = node.onblur = () => this.say();
             cells.append(node);
@@ -105,8 +102,8 @@ class Atlas {
           const node = this.cells.get(`${measure.name} ${layer} ${head}`),
             value = values?.[layer][head] ?? null;
           const here = layer === atLayer && head === atHead;
-          node.style.background = value === null ? "" : this.colour(measure, value);
-          node.style.setProperty("--dot", value === null ? "" : this.dot(measure, value));
+          node.style.background = value === null ? "" : cssColour(this.colour(measure, value));
+          node.style.setProperty("--dot", value === null ? "" : inkOn(this.colour(measure, value)));
           node.classList.toggle("absent", value === null);
           node.classList.toggle("named", named.has(`${layer},${head}`));
           node.classList.toggle("selected", here);
@@ -199,14 +196,8 @@ class Atlas {
   }
 
   colour(measure, value) {
-    const shade = (measure.signed ? this.diverging : this.theme.shades)[Math.round(this.share(measure, value) * STEPS)];
-    return `rgb(${shade & 255} ${(shade >> 8) & 255} ${(shade >> 16) & 255})`;
-  }
-
-  // A dot that is seen on its cell: dark on light, light on dark.
-  dot(measure, value) {
-    const [r, g, b] = this.colour(measure, value).match(/\d+/g).map(Number);
-    return 0.299 * r + 0.587 * g + 0.114 * b > 140 ? PALETTE.light.text : PALETTE.light.background;
+    const shades = measure.signed ? this.diverging : this.theme.shades;
+    return rgbOf(shades[Math.round(this.share(measure, value) * STEPS)]);
   }
 
   text(measure, layer, head) {

@@ -7,7 +7,7 @@
 const BLOCK_HIGH = 44,
   BLOCK_GAP = 3,
   BLOCK_INSET = 1,
-  LEAST_BLOCK = 1.5;
+  MIN_BLOCK_PIXELS = 1.5;
 const OPACITY = [1, 0.82, 0.62];
 
 class Blocks {
@@ -69,7 +69,7 @@ class Blocks {
       "aria-pressed": chosen,
       "aria-label": `${block.title}: ${block.size} parameters, ${block.share}`,
     });
-    const wide = Math.max(LEAST_BLOCK, w - 2 * BLOCK_INSET);
+    const wide = Math.max(MIN_BLOCK_PIXELS, w - 2 * BLOCK_INSET);
     group.append(
       svg("rect", {
         x: x + BLOCK_INSET,

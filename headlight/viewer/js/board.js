@@ -2,8 +2,8 @@
 
 const QUERY_TOP = 112,
   ROWS_TOP = 170,
-  MOST_ROWS = 16,
-  LEAST_ROWS = 7,
+  MAX_VISIBLE_ROWS = 16,
+  MIN_BOARD_ROWS = 7,
   NARROW_BOARD = 700,
   GAP = 10,
   STAGE_MARGIN = 14;
@@ -53,7 +53,7 @@ class Pen {
 
   cell(x, y, w, text, colour) {
     const node = this.put(el("div", { class: "number cell" }, text), x, y + 1, w, ROW - 6);
-    Object.assign(node.style, { background: css(colour), color: inkOn(colour) });
+    Object.assign(node.style, { background: cssColour(colour), color: inkOn(colour) });
   }
 
   box(x, y, w, h, look, colour) {
@@ -64,7 +64,7 @@ class Pen {
   // In the dark a weight glows; on paper it is ink.
   glow(x, y, w, h, weight) {
     const dark = this.theme.name === "dark",
-      shade = at => css(attentionColour(at, this.theme));
+      shade = at => cssColour(attentionColour(at, this.theme));
     const node = this.put(el("div", { class: "box" }), x, y, w, h);
     node.style.background = dark
       ? `linear-gradient(90deg,${shade(0.18)},${shade(0.2 + 0.8 * weight)})`
@@ -84,9 +84,7 @@ class Board {
     this.walk = walk;
     this.headers = STAGES.map((_, i) => {
       const parts = ["no", "nm", "fm"].map(name => el("span", { class: name }));
-      const button = el("button", { type: "button", class: "stage-head put", tabindex: -1 }, ...parts);
-      button.onclick = () => walk.jump(i + 1);
-      return button;
+      return clickButton({ class: "stage-head put", tabindex: -1 }, () => walk.jump(i + 1), ...parts);
     });
     this.threads = STAGES.slice(1).map(() => el("div", { class: "thread put" }));
     this.frame = el("div", { class: "opened put" });
@@ -119,7 +117,7 @@ class Board {
   place() {
     const { stage, header } = this.walk,
       width = this.node.clientWidth;
-    const scrolls = header.keys.length > MOST_ROWS,
+    const scrolls = header.keys.length > MAX_VISIBLE_ROWS,
       right = scrolls ? 14 : 0;
     const label = width < NARROW_BOARD ? 84 : clamp(Math.round(width * 0.1), 84, 110),
       room = width - 2 - label - right;
@@ -137,8 +135,8 @@ class Board {
         return place;
       });
     }
-    const shown = Math.min(header.keys.length, MOST_ROWS);
-    this.high = Math.max(shown, LEAST_ROWS) * ROW;
+    const shown = Math.min(header.keys.length, MAX_VISIBLE_ROWS);
+    this.high = Math.max(shown, MIN_BOARD_ROWS) * ROW;
     this.resultTop = ROWS_TOP + this.high + 20;
     this.node.style.height = `${this.resultTop + ROW + 14}px`;
     Object.assign(this.rows.style, { top: `${ROWS_TOP}px`, width: `${width}px`, height: `${shown * ROW}px` });
@@ -226,7 +224,7 @@ class Board {
   tellPart() {
     const count = this.walk.header.keys.length,
       first = Math.round(this.rows.scrollTop / ROW) + 1,
-      last = Math.min(count, first + MOST_ROWS - 1);
+      last = Math.min(count, first + MAX_VISIBLE_ROWS - 1);
     this.part.textContent = `Keys ${first} to ${last} of ${count}; scroll for the others. Sums and shares are over all ${count}.`;
   }
 
@@ -240,7 +238,7 @@ class Board {
       { header } = walk,
       top = this.rows.scrollTop;
     const from = Math.max(0, Math.floor(top / ROW) - 2),
-      to = Math.min(header.keys.length, from + MOST_ROWS + 5);
+      to = Math.min(header.keys.length, from + MAX_VISIBLE_ROWS + 5);
     const pen = new Pen(this.inner, walk.theme),
       last = this.places[6] ?? this.places[walk.stage - 1];
     this.tellPart();

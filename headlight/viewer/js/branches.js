@@ -123,22 +123,19 @@ class Card {
       const bar = el("i", { class: "line" }, el("i"));
       bar.firstChild.style.width = `${this.p[t] * 100}%`;
       const kind = t === forced ? "forced" : t < shared ? "same" : differs[t] ? "differs" : "again";
-      const span = el(
-        "button",
+      return clickButton(
         {
-          type: "button",
           class: `token-choice ${kind}`,
           title: gettext("probability {number}", { number: weightText(this.p[t]) }),
           dir: direction(label, rtl),
         },
+        () => {
+          this.at = t;
+          this.look();
+        },
         label,
         bar,
       );
-      span.onclick = () => {
-        this.at = t;
-        this.look();
-      };
-      return span;
     });
     const note = same ? [el("p", { class: "muted" }, gettext("The translation is the same."))] : [];
     return el(

@@ -206,8 +206,7 @@ class Cell {
   // Light text stands on a dark ground.
   dark() {
     if (this.forced) return this.forced === "dark";
-    const [r, g, b] = parsed(getComputedStyle(this.around).color);
-    return 0.299 * r + 0.587 * g + 0.114 * b > 140;
+    return luminance(parsed(getComputedStyle(this.around).color)) > 140;
   }
 
   draw() {

@@ -4,9 +4,9 @@
 //   many positions the residual is looked for, shown: { at: p, shift: k, pair: i } }.
 // Emits "shown", what the sliders say, a moment after they rest.
 
-const REST = 250; // ms without a move, after which the address may follow
-const APART = 17; // how far on the second, grey step stands
-const SLICE = 8; // ms of work on the largest residual, between which the page may paint
+const CIRCLE_REPORT_DELAY_MS = 250; // without a move, after which the address may follow
+const SECOND_STEP_OFFSET = 17; // positions from the first step to the second, grey one
+const SLICE_MS = 8; // of work on the largest residual, between which the page may paint
 const TAU = 2 * Math.PI;
 
 // An angle in degrees, with so many decimals at most.
@@ -120,7 +120,7 @@ class Circle {
       this.moving = false;
       this.wishes.make(this.shown);
       this.emit("shown", this.shown);
-    }, REST);
+    }, CIRCLE_REPORT_DELAY_MS);
   }
 
   draw() {
@@ -139,7 +139,7 @@ class Circle {
     const size = 372,
       c = size / 2,
       R = c - 62,
-      other = p + APART,
+      other = p + SECOND_STEP_OFFSET,
       { theme } = this;
     const x = (angle, r) => c + r * Math.cos(angle),
       y = (angle, r) => c - r * Math.sin(angle);
@@ -301,7 +301,7 @@ class Circle {
     let pair = 0,
       largest = 0;
     const slice = () => {
-      const end = performance.now() + SLICE;
+      const end = performance.now() + SLICE_MS;
       while (pair < frequencies.length && performance.now() < end) {
         largest = Math.max(largest, largestResidual(k, frequencies[pair++], checked));
       }
@@ -342,23 +342,16 @@ class Circle {
           this.arrow(c, 29, p * w, theme.faint, 1.5, 1, 7),
           this.arrow(c, 29, (p + k) * w, on ? theme.accent : theme.text, 2, 1, 8),
         );
-        const button = el(
-          "button",
-          {
-            type: "button",
-            "data-pair": i,
-            "aria-pressed": on,
-            "aria-label": `Pair ${i}: turns by ${shown}. Show it.`,
+        return clickButton(
+          { "data-pair": i, "aria-pressed": on, "aria-label": `Pair ${i}: turns by ${shown}. Show it.` },
+          () => {
+            this.sliders.pair.input.value = i;
+            this.moved();
           },
           face,
           el("span", {}, `pair ${i}`),
           el("span", { class: "muted" }, shown),
         );
-        button.onclick = () => {
-          this.sliders.pair.input.value = i;
-          this.moved();
-        };
-        return button;
       }),
     );
     this.clocks.querySelector(`[data-pair="${focused}"]`)?.focus();

@@ -202,11 +202,9 @@ class ClassScreen {
     this.calls = drawn;
     const focused = this.root.getRootNode().activeElement,
       focus = this.bar.contains(focused) ? focused.textContent : null;
-    const buttons = calls.map(([label, pick, kind = "second"]) => {
-      const node = el("button", { type: "button", class: kind }, label);
-      node.onclick = () => this.emit("pick", pick);
-      return node;
-    });
+    const buttons = calls.map(([label, pick, kind = "second"]) =>
+      clickButton({ class: kind }, () => this.emit("pick", pick), label),
+    );
     this.bar.replaceChildren(this.said, ...buttons);
     if (focus) buttons.find(node => node.textContent === focus)?.focus();
   }

@@ -128,11 +128,7 @@ class ClassSplit {
   buttons() {
     const { locked, revealed, split } = this.header;
     const talk = split.cue === "talk";
-    const button = (label, act, kind) => {
-      const node = el("button", { type: "button", class: kind }, label);
-      node.onclick = () => this.emit("pick", { act });
-      return node;
-    };
+    const button = (label, act, kind) => clickButton({ class: kind }, () => this.emit("pick", { act }), label);
     const foot = el("div", { class: "split-foot" });
     foot.append(button(gettext("Talk, then ask again"), "again", talk && !revealed ? "primary" : ""));
     if (!revealed)

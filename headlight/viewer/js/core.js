@@ -102,6 +102,13 @@ function el(tag, attributes = {}, ...children) {
   return node;
 }
 
+// A button that calls `act` with the event of a click.
+function clickButton(attributes, act, ...children) {
+  const node = el("button", { type: "button", ...attributes }, ...children);
+  node.onclick = act;
+  return node;
+}
+
 const bold = text => el("b", {}, text);
 
 // Whether a key was pressed on nothing in particular: Streamlit's main part takes the focus where a click finds nothing.
@@ -146,6 +153,20 @@ function parsed(colour) {
   return pixel.getImageData(0, 0, 1, 1).data;
 }
 
+// The parts [r, g, b] of a colour that an image has as one number.
+const rgbOf = shade => [shade & 255, (shade >> 8) & 255, (shade >> 16) & 255];
+
+const cssColour = rgb => `rgb(${rgb.join(", ")})`;
+
+// The colour of a weight, as [r, g, b].
+const attentionColour = (weight, theme) => rgbOf(theme.shades[Math.round(clamp(weight, 0, 1) * STEPS)]);
+
+// The perceived brightness of a colour, from 0 to 255.
+const luminance = rgb => 0.299 * rgb[0] + 0.587 * rgb[1] + 0.114 * rgb[2];
+
+// Text that can be read on a colour: dark on light, light on dark.
+const inkOn = rgb => (luminance(rgb) > 143 ? PALETTE.light.text : PALETTE.light.background);
+
 function shadesOf(stops) {
   const points = stops.map(stop => [1, 3, 5].map(i => parseInt(stop.slice(i, i + 2), 16)));
   const shades = new Uint32Array(STEPS + 1);
@@ -163,8 +184,7 @@ const SHADES = { light: shadesOf(PALETTE.light.sequential), dark: shadesOf(PALET
 // The theme is read from the page's own background, so that a switch while the page is open counts too.
 function themeOf(root) {
   const style = getComputedStyle(root);
-  const [r, g, b] = parsed(style.getPropertyValue("--st-background-color") || "#ffffff");
-  const name = 0.299 * r + 0.587 * g + 0.114 * b < 128 ? "dark" : "light";
+  const name = luminance(parsed(style.getPropertyValue("--st-background-color") || "#ffffff")) < 128 ? "dark" : "light";
   root.dataset.theme = name;
   const css = variable => style.getPropertyValue(variable).trim();
   return {

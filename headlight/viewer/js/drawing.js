@@ -1,9 +1,7 @@
 // What the decoding views share: buttons, numbers, and words coloured by the weight that each gets.
 
 function button(name, label, act) {
-  const node = el("button", { type: "button", class: "icon", "aria-label": label, title: label }, icon(name));
-  node.onclick = act;
-  return node;
+  return clickButton({ class: "icon", "aria-label": label, title: label }, act, icon(name));
 }
 
 const quoted = label => gettext("\u201c{text}\u201d", { text: isolated(label) });
@@ -72,9 +70,8 @@ class WordRow {
       span.removeAttribute("style");
       return;
     }
-    const shade = theme.shades[Math.round(clamp(this.weights[k], 0, 1) * STEPS)];
-    const [r, g, b] = [shade & 255, (shade >> 8) & 255, (shade >> 16) & 255];
-    const light = (0.299 * r + 0.587 * g + 0.114 * b) / 255 > (theme.name === "dark" ? 0.5 : 0.56);
+    const colour = attentionColour(this.weights[k], theme);
+    const light = luminance(colour) / 255 > (theme.name === "dark" ? 0.5 : 0.56);
     const ink =
       theme.name === "dark"
         ? light
@@ -83,7 +80,7 @@ class WordRow {
         : light
           ? PALETTE.light.text
           : PALETTE.light.background;
-    span.style.background = `rgb(${r}, ${g}, ${b})`;
+    span.style.background = cssColour(colour);
     span.style.color = ink;
   }
 

@@ -5,7 +5,7 @@
 // Arrays: weights [N, Q, K], masked uint8 [Q, K].
 // Emits "pick" { step } some time after the last move.
 
-const FRAME_TIME = 800,
+const FRAME_MS = 800,
   FRAMES = { least: 56, most: 104, gap: 12, edge: 8 };
 
 class Film {
@@ -14,8 +14,7 @@ class Film {
   constructor(root) {
     this.root = root;
     this.shared = new SharedStep(() => this.mark());
-    this.player = el("button", { type: "button", class: "player" });
-    this.player.onclick = () => (this.timer ? this.pause() : this.play());
+    this.player = clickButton({ class: "player" }, () => (this.timer ? this.pause() : this.play()));
     this.words = el("div", { class: "words", "aria-live": "polite" });
     this.strip = el("div", { class: "strip" });
     this.knob = el("u");
@@ -134,7 +133,7 @@ class Film {
     this.timer = setInterval(() => {
       this.go(this.now + 1);
       if (this.now === last) this.pause();
-    }, FRAME_TIME);
+    }, FRAME_MS);
     this.labelPlayer();
   }
 

@@ -22,22 +22,18 @@ class Head {
     this.root = root;
     this.title = el("div", { class: "head-title" });
     const filling = gettext("Fill the screen, or not (F)");
-    this.full = el(
-      "button",
-      { type: "button", class: "full", title: filling, "aria-label": filling },
+    this.full = clickButton(
+      { class: "full", title: filling, "aria-label": filling },
+      () => toggleFull(root),
       icon("full", 18),
     );
-    this.full.onclick = () => toggleFull(root);
     this.canvas = el("canvas", { tabindex: 0, role: "img" });
     this.map = el("div", { class: "map" }, this.canvas);
     this.tip = new Tooltip(this.map);
     this.spoken = el("div", { class: "unseen", "aria-live": "polite" });
     this.where = el("span", { class: "where" });
-    const button = (text, name, act, style = "") => {
-      const node = el("button", { type: "button", class: style, "aria-label": name, title: name }, text);
-      node.onclick = act;
-      return node;
-    };
+    const button = (text, name, act, style = "") =>
+      clickButton({ class: style, "aria-label": name, title: name }, act, text);
     this.tools = el(
       "div",
       { class: "tools" },

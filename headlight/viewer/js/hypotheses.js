@@ -9,11 +9,10 @@ class Hypotheses {
   constructor(follow) {
     this.follow = follow;
     this.table = el("table", { class: "hypotheses" });
-    this.more = el("button", { type: "button", class: "link more" });
-    this.more.onclick = () => {
+    this.more = clickButton({ class: "link more" }, () => {
       this.every = true;
       this.draw();
-    };
+    });
     this.node = el("div", { class: "tablebox" }, this.table, this.more);
   }
 
@@ -43,8 +42,7 @@ class Hypotheses {
     const { total, score, step, normalises } = this.nodes;
     const cell = (name, ...content) => el("td", { class: name }, ...content),
       number = (name, value) => el("td", { class: "n", "data-name": name }, value); // named where there is no room for columns
-    const open = el("button", { type: "button", class: "sentence", dir: "auto" }, text || gettext("(nothing)"));
-    open.onclick = () => this.follow(node);
+    const open = clickButton({ class: "sentence", dir: "auto" }, () => this.follow(node), text || gettext("(nothing)"));
     const why =
       step[node] >= this.header.bound
         ? gettext("not finished: cut at the length limit")

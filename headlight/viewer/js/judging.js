@@ -1,7 +1,7 @@
 // What a guess is worth where no server judges it: headlight/teaching/lessons/judging.py in JavaScript.
 
-const CLOSE_GUESS = 0.1, // of a slider's range: a number so near counts as right
-  SAME_ROW = 75; // per cent of overlap from which a drawn row counts as right
+const CLOSE_TOLERANCE = 0.1, // of a slider's range: a number so near counts as right
+  SAME_ROW_PERCENT = 75; // per cent of overlap from which a drawn row counts as right
 
 // { right, score from 0 to 1, sentence }; of a row also its overlap, that of spreading evenly, and the difference.
 function judge(posed, truth, guess) {
@@ -35,7 +35,7 @@ function judgeRow(_posed, { answer: row }, guess) {
     evenly: percent(evenly / 100),
   });
   return {
-    right: overlap >= SAME_ROW,
+    right: overlap >= SAME_ROW_PERCENT,
     score: overlap / 100,
     sentence,
     overlap,
@@ -61,7 +61,7 @@ function judgeNumber({ unit, least, most, step }, { answer }, guess) {
     distance = `${lessonNumber(size)} ${unit === "%" ? gettext("points") : unit}`.trimEnd();
   const apart = off > 0 ? gettext("{distance} too high.", { distance }) : gettext("{distance} too low.", { distance });
   return {
-    right: size <= Math.max(CLOSE_GUESS * (most - least), step / 2),
+    right: size <= Math.max(CLOSE_TOLERANCE * (most - least), step / 2),
     score: Math.max(0, 1 - size / (most - least)),
     sentence: size < step / 2 ? gettext("Exactly.") : apart,
   };

@@ -91,7 +91,7 @@ class Lens {
       word,
       el("small", {}, probabilityText(share)),
     );
-    Object.assign(node.style, { background: css(colour), color: inkOn(colour) });
+    Object.assign(node.style, { background: cssColour(colour), color: inkOn(colour) });
     return el("td", { role: "presentation" }, node);
   }
 

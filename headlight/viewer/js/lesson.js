@@ -39,12 +39,10 @@ class LessonView {
   }
 
   update({ header }) {
-    const shown =
-      this.header && JSON.stringify({ ...this.header, arrays: 0 }) === JSON.stringify({ ...header, arrays: 0 });
-    const before = this.header;
+    const before = this.header,
+      theme = themeOf(this.root).name;
     this.header = header;
-    const theme = themeOf(this.root).name;
-    if (shown && theme === this.theme) return; // a guess that is being made stays as it is
+    if (JSON.stringify(before) === JSON.stringify(header) && theme === this.theme) return; // a guess that is being made stays as it is
     this.theme = theme;
     const { lesson, steps, at, told } = header;
     if (told) noteDone(lesson.name, steps[at].name, told.guess, told.judged, this.sure);
@@ -162,13 +160,12 @@ class LessonView {
           gettext("Once more, from the lesson \u201c{title}\u201d.", { title: lesson.title }),
         ),
       ];
-    const asked = only || at > 0 || stored("sessionStorage", RETURNED) === lesson.name;
+    const asked = only || at > 0 || stored("sessionStorage", RETURNED_KEY) === lesson.name;
     const first = !asked ? returningTo(earlier ?? [], lesson.name) : null;
     if (!first) return [];
     const title = first.step.title,
       from = first.lesson.title;
-    const open = el("button", { type: "button", class: "link" }, gettext("Answer it first"));
-    open.onclick = () => this.openReturn(first, lesson.name);
+    const open = clickButton({ class: "link" }, () => this.openReturn(first, lesson.name), gettext("Answer it first"));
     const text = gettext("Do you still know? \u201c{title}\u201d, from \u201c{from}\u201d.", { title, from });
     return [el("div", { class: "return-of" }, el("span", {}, text), open)];
   }
@@ -185,7 +182,7 @@ class LessonView {
   goBack() {
     const { onto } = this.back;
     keepReturn(null);
-    if (onto) store("sessionStorage", RETURNED, onto);
+    if (onto) store("sessionStorage", RETURNED_KEY, onto);
     this.emit("pick", onto ? { lesson: onto, step: "" } : { list: true });
   }
 
@@ -218,9 +215,7 @@ class LessonView {
   }
 
   otherSentence() {
-    const other = el("button", { type: "button", class: "link" }, gettext("Another sentence"));
-    other.onclick = () => this.emit("pick", { sentence: null });
-    return other;
+    return clickButton({ class: "link" }, () => this.emit("pick", { sentence: null }), gettext("Another sentence"));
   }
 
   waiting(on) {
@@ -233,21 +228,19 @@ class LessonView {
     const last = at + 1 === steps.length;
     const calls = el("div", { class: "calls" });
     if (!only) {
-      const next = el(
-        "button",
-        { type: "button", class: "primary" },
+      const next = clickButton(
+        { class: "primary" },
+        () => (this.back ? this.goBack() : last ? this.emit("pick", { list: true }) : this.go(at + 1)),
         this.back ? this.onwards() : last ? gettext("Finish") : gettext("Next"),
       );
-      next.onclick = () => (this.back ? this.goBack() : last ? this.emit("pick", { list: true }) : this.go(at + 1));
       calls.append(next);
       if (typed) calls.append(this.otherSentence());
       if (last && following && !this.back) {
-        const on = el(
-          "button",
-          { type: "button", class: "link" },
+        const on = clickButton(
+          { class: "link" },
+          () => this.emit("pick", { following: true }),
           gettext("Next lesson: {title}", { title: following.title }),
         );
-        on.onclick = () => this.emit("pick", { following: true });
         calls.append(on);
       }
       if (own)

@@ -10,7 +10,7 @@ const ASKED_AS = {
   order: translatable("order"),
 };
 
-const MOST_AGAIN = 8; // of the questions that went wrong, listed at once
+const MAX_LISTED_MISTAKES = 8; // of the questions that went wrong, listed at once
 
 function mountLessons(root, payload, emit) {
   return mounted(LessonsView, root, payload, emit);
@@ -24,13 +24,12 @@ class LessonsView {
     this.list = el("ol", { class: "lessons" });
     this.again = el("section", { class: "again-of" });
     this.note = el("span", { role: "status" });
-    this.copy = el(
-      "button",
-      { type: "button", class: "link" },
+    this.copy = clickButton(
+      { class: "link" },
+      () => this.copyLink(),
       icon("copy", 16),
       el("span", {}, gettext("Copy link with my progress")),
     );
-    this.copy.onclick = () => this.copyLink();
     root.replaceChildren(
       el(
         "div",
@@ -113,12 +112,15 @@ class LessonsView {
     const wrong = wrongOnes(this.lessons, all);
     this.again.hidden = !wrong.length;
     if (!wrong.length) return;
-    const shown = wrong.slice(0, MOST_AGAIN).map(({ lesson, step, done }) => {
-      const link = el("button", { type: "button", class: "link" }, `${lesson.number}. ${step.title}`);
-      link.onclick = () => {
-        keepReturn({ lesson: lesson.name, step: step.name, onto: "" });
-        this.emit("pick", { lesson: lesson.name, step: step.name, again: true });
-      };
+    const shown = wrong.slice(0, MAX_LISTED_MISTAKES).map(({ lesson, step, done }) => {
+      const link = clickButton(
+        { class: "link" },
+        () => {
+          keepReturn({ lesson: lesson.name, step: step.name, onto: "" });
+          this.emit("pick", { lesson: lesson.name, step: step.name, again: true });
+        },
+        `${lesson.number}. ${step.title}`,
+      );
       const sure = done.sure === SURE ? [el("small", { class: "muted" }, gettext("you were sure"))] : [];
       return el("li", {}, link, ...sure);
     });

@@ -5,9 +5,9 @@
 // The rows stand level with those of the map of one head, where that is beside us and shows them all.
 // Emits "shown" { heads, mass } and "held" [row, column] or null.
 
-const WIDEST_LINE = 7,
-  LOWEST_ROW = 16, // pixels: no label is left out, a long text scrolls
-  WINDOW = 640;
+const MAX_LINE_WIDTH = 7,
+  MIN_ROW_HEIGHT = 16, // pixels: no label is left out, a long text scrolls
+  MAX_LINES_HEIGHT = 640;
 
 class Lines {
   /** @type {Emit} */ emit;
@@ -118,18 +118,16 @@ class Lines {
   }
 
   chip(head) {
-    const chip = el(
-      "button",
+    const chip = clickButton(
       {
         class: "chip",
-        type: "button",
         "aria-label": gettext("Head {head}", { head: head + 1 }),
         title: gettext("Click shows or hides this head, double click shows it alone"),
       },
+      event => (event.shiftKey ? this.solo(head) : this.toggle(head)),
       el("i"),
       `${head + 1}`,
     );
-    chip.onclick = event => (event.shiftKey ? this.solo(head) : this.toggle(head));
     chip.ondblclick = () => this.solo(head);
     return chip;
   }
@@ -229,8 +227,8 @@ class Lines {
       count = Math.max(header.rows.length, header.columns.length);
     const level = (this.level = this.levelWith(shared.values.map, count));
     const own = ownHeight(this.root),
-      [room, most, tallest] = own ? [own - 180, 60, own - 180] : [480, 30, WINDOW];
-    this.row = level?.row ?? clamp(Math.floor(room / count), LOWEST_ROW, most);
+      [room, most, tallest] = own ? [own - 180, 60, own - 180] : [480, 30, MAX_LINES_HEIGHT];
+    this.row = level?.row ?? clamp(Math.floor(room / count), MIN_ROW_HEIGHT, most);
     this.top = Math.max(this.bar.offsetHeight + 32, level?.top ?? 0);
     this.total = count * this.row;
     this.scrolls = this.total > tallest;
@@ -246,7 +244,12 @@ class Lines {
 
   // The map of one head, { row, top } in our pixels, where it stands beside us and our bar leaves room for it.
   levelWith(map, count) {
-    if (!map?.element.isConnected || ownHeight(this.root) || map.row < LOWEST_ROW - 4 || count * map.row > WINDOW)
+    if (
+      !map?.element.isConnected ||
+      ownHeight(this.root) ||
+      map.row < MIN_ROW_HEIGHT - 4 ||
+      count * map.row > MAX_LINES_HEIGHT
+    )
       return null;
     const box = boxOf(this.root),
       other = boxOf(map.element);
@@ -359,8 +362,8 @@ class Lines {
 
   // Lines of one head and one width are one path: a canvas strokes ten paths faster than ten thousand.
   path(batch, head, weight) {
-    const exact = (weight / this.header.peak) * WIDEST_LINE,
-      width = clamp(Math.round(exact * 2) / 2, 0.6, WIDEST_LINE);
+    const exact = (weight / this.header.peak) * MAX_LINE_WIDTH,
+      width = clamp(Math.round(exact * 2) / 2, 0.6, MAX_LINE_WIDTH);
     const key = `${head} ${width}`;
     if (!batch.has(key)) batch.set(key, { head, width, lines: batch.context.newPath?.() ?? new Path2D() });
     return batch.get(key).lines;
@@ -373,7 +376,7 @@ class Lines {
       context.setLineDash(dash);
       context.strokeStyle = this.theme.heads[head % 8];
       context.lineWidth = width;
-      context.globalAlpha = opacity * (width < WIDEST_LINE / 10 ? 0.55 : 1);
+      context.globalAlpha = opacity * (width < MAX_LINE_WIDTH / 10 ? 0.55 : 1);
       context.stroke(lines);
     }
     context.globalAlpha = 1;
@@ -547,8 +550,7 @@ class Lines {
     context.beginPath();
     context.roundRect(x + 3, y - 6, 14, 12, 3);
     context.fill();
-    const [r, g, b] = parsed(this.theme.heads[head % 8]);
-    context.fillStyle = 0.299 * r + 0.587 * g + 0.114 * b > 125 ? "#14171f" : "#ffffff";
+    context.fillStyle = luminance(parsed(this.theme.heads[head % 8])) > 125 ? "#14171f" : "#ffffff";
     context.textAlign = "center";
     context.fillText(`${head + 1}`, x + 10, y + 1);
   }

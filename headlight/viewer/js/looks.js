@@ -19,13 +19,12 @@ class Looks {
     this.rows = Object.fromEntries(["cross", "decoder", "encoder"].map(kind => [kind, this.row(kind)]));
     this.editor = new Editor(() => this.point(false));
     this.scale = el("span", { class: "scale", "aria-hidden": "true" });
-    this.pointing = el(
-      "button",
-      { type: "button", class: "link" },
+    this.pointing = clickButton(
+      { class: "link" },
+      () => this.point(!this.edit),
       icon("edit", 16),
       gettext("Point it at another word"),
     );
-    this.pointing.onclick = () => this.point(!this.edit);
     const top = el(
       "div",
       { class: "bar" },
@@ -181,8 +180,7 @@ class Editor {
     this.says = el("p");
     this.which = el("div", { class: "which", role: "radiogroup", "aria-label": gettext("Which heads") });
     this.ticks = el("div", { class: "ticks", role: "group", "aria-label": gettext("Heads") });
-    const away = el("button", { type: "button", class: "link" }, icon("close", 16), gettext("Cancel"));
-    away.onclick = cancel;
+    const away = clickButton({ class: "link" }, cancel, icon("close", 16), gettext("Cancel"));
     this.node = el("div", { class: "editor" }, this.says, el("div", { class: "bar" }, this.which, away), this.ticks);
   }
 
@@ -206,17 +204,15 @@ class Editor {
     this.which.replaceChildren(
       ...Object.entries(choices).map(([name, text]) => {
         const on = name === this.heads;
-        const choice = el(
-          "button",
-          { type: "button", class: "chip", role: "radio", "aria-checked": on, "aria-pressed": on },
+        return clickButton(
+          { class: "chip", role: "radio", "aria-checked": on, "aria-pressed": on },
+          () => {
+            this.heads = name;
+            again();
+            this.which.querySelector("[aria-checked='true']").focus();
+          },
           text,
         );
-        choice.onclick = () => {
-          this.heads = name;
-          again();
-          this.which.querySelector("[aria-checked='true']").focus();
-        };
-        return choice;
       }),
     );
     this.ticks.hidden = this.heads !== "ticked";
@@ -228,18 +224,16 @@ class Editor {
     const ticks = Array.from({ length: heads }, (_, head) => {
       const key = `${layer} ${head}`,
         on = this.ticked.has(key);
-      const tick = el(
-        "button",
-        { type: "button", class: "chip", "aria-pressed": on, "aria-label": headName(layer, head) },
+      return clickButton(
+        { class: "chip", "aria-pressed": on, "aria-label": headName(layer, head) },
+        () => {
+          if (on) this.ticked.delete(key);
+          else this.ticked.add(key);
+          again();
+          this.ticks.children[layer].children[head + 1].focus();
+        },
         `${head + 1}`,
       );
-      tick.onclick = () => {
-        if (on) this.ticked.delete(key);
-        else this.ticked.add(key);
-        again();
-        this.ticks.children[layer].children[head + 1].focus();
-      };
-      return tick;
     });
     return el("div", {}, el("span", { class: "muted" }, gettext("layer {layer}", { layer: layer + 1 })), ...ticks);
   }

@@ -4,7 +4,7 @@
 //   selected id or null, ticked [id].
 // Emits "pick" { open: id }, { tick: [id] }, { compare: [id, id] } or { bring: true }.
 
-const MOST_TICKED = 2;
+const COMPARED_MODELS = 2;
 const HEADS = ["Name", "Languages", "Parameters", "Score", "Size", "Origin", "Date"];
 const RIGHT_ALIGNED = [2, 3, 4, 6];
 
@@ -41,9 +41,7 @@ class Models {
   dispose() {}
 
   press(drawing, text, act) {
-    const node = el("button", { type: "button", class: "press" }, icon(drawing), el("span", {}, text));
-    node.onclick = act;
-    return node;
+    return clickButton({ class: "press" }, act, icon(drawing), el("span", {}, text));
   }
 
   update({ header }) {
@@ -63,8 +61,8 @@ class Models {
     const all = this.models.length,
       some = this.shown.length;
     this.count.textContent = some < all ? `${some} of ${all} models` : all === 1 ? "1 model" : `${all} models`;
-    this.compare.lastChild.textContent = this.ticked.length < MOST_TICKED ? "Compare two" : "Compare 2 chosen";
-    this.compare.disabled = this.ticked.length < MOST_TICKED;
+    this.compare.lastChild.textContent = this.ticked.length < COMPARED_MODELS ? "Compare two" : "Compare 2 chosen";
+    this.compare.disabled = this.ticked.length < COMPARED_MODELS;
     this.compare.title = this.compare.disabled ? "Tick two models in the list first." : "";
     const focused = this.root.getRootNode().activeElement,
       at = focused?.closest?.(".line")?.dataset.id;
@@ -153,7 +151,7 @@ class Models {
   // A third tick takes the place of the older of the two.
   tick(id, on) {
     const rest = this.ticked.filter(other => other !== id);
-    this.ticked = on ? [...rest, id].slice(-MOST_TICKED) : rest;
+    this.ticked = on ? [...rest, id].slice(-COMPARED_MODELS) : rest;
     this.ticks.make(this.ticked);
     this.draw();
     this.emit("pick", { tick: this.ticked });

@@ -13,8 +13,8 @@
 // For whoever measures: the root's .player has data-step, each .stop of the scrubber too, and the chosen one
 // aria-current="step"; they change in the same task as everything that the step shows.
 
-const PACE = 900,
-  TELL_AFTER = 400,
+const STEP_MS = 900,
+  REPORT_DELAY_MS = 400,
   NARROW_PLAYER = 720,
   ANYWHERE = /^(Arrow|h$)/i; // keys that also act where nothing has the focus
 
@@ -218,7 +218,7 @@ class Player {
     this.timer = setInterval(() => {
       this.go(this.step + 1);
       if (this.step >= this.last) this.pause();
-    }, PACE);
+    }, STEP_MS);
     this.playing();
   }
 
@@ -247,7 +247,7 @@ class Player {
       // The time makes each telling new: the address may have changed by itself since the last.
       const place = { node: this.path[this.step], end: this.end, future: this.future };
       this.emit("shown", { ...place, ...looked, pruned, under, at: Date.now() });
-    }, TELL_AFTER);
+    }, REPORT_DELAY_MS);
   }
 
   key(event) {
@@ -405,8 +405,11 @@ class Player {
       { outcome } = this.nodes;
     this.fate.hidden = outcome[end] === 0 || horizon < Infinity;
     if (this.fate.hidden) return;
-    const back = el("button", { type: "button", class: "link" }, gettext("Back to the winner"));
-    back.onclick = () => this.choose(this.header.hypotheses[0].node);
+    const back = clickButton(
+      { class: "link" },
+      () => this.choose(this.header.hypotheses[0].node),
+      gettext("Back to the winner"),
+    );
     const words = [
       "",
       gettext("This is another finished hypothesis."),

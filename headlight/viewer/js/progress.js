@@ -1,23 +1,23 @@
 // Which steps of which lessons were done. It stays in this browser, and in the links that its owner copies; no server is
 // told of it.
 
-const KEPT = "headlight-lessons", // {lesson: {step: {guess, score, right, sure}}}; what was kept by older pages lacks the last two
+const PROGRESS_KEY = "headlight-lessons", // {lesson: {step: {guess, score, right, sure}}}; what was kept by older pages lacks the last two
   YOUR_SENTENCE = "your-sentence", // the step about a sentence of one's own
-  RETURN = "headlight-return", // {lesson, step, onto: the name of the lesson that goes on after it, or "" for the list}
-  RETURNED = "headlight-returned", // the lesson before which a question of an earlier one was asked: one is enough
+  RETURN_KEY = "headlight-return", // {lesson, step, onto: the name of the lesson that goes on after it, or "" for the list}
+  RETURNED_KEY = "headlight-returned", // the lesson before which a question of an earlier one was asked: one is enough
   SURE = 3, // of 1 unsure, 2 fairly sure, 3 sure
   NOT_SURE = 1;
 
 function progress() {
   try {
-    return JSON.parse(stored("localStorage", KEPT)) ?? {};
+    return JSON.parse(stored("localStorage", PROGRESS_KEY)) ?? {};
   } catch {
     return {}; // something else wrote there
   }
 }
 
 function keepProgress(all) {
-  store("localStorage", KEPT, JSON.stringify(all));
+  store("localStorage", PROGRESS_KEY, JSON.stringify(all));
 }
 
 // `judged` is null where the answer was shown without a guess: what was guessed before stays.
@@ -56,13 +56,13 @@ function returningTo(earlier, name, all = progress()) {
 
 function keptReturn() {
   try {
-    return JSON.parse(stored("sessionStorage", RETURN));
+    return JSON.parse(stored("sessionStorage", RETURN_KEY));
   } catch {
     return null; // something else wrote there
   }
 }
 
-const keepReturn = kept => store("sessionStorage", RETURN, kept && JSON.stringify(kept));
+const keepReturn = kept => store("sessionStorage", RETURN_KEY, kept && JSON.stringify(kept));
 
 // As a link has it: for each lesson that was begun its name and a sign for each step, 0 to 9 for the score of a guess,
 // s where it was shown without one, - where it is not done. Behind another colon stands how sure one was, 0 where one did

@@ -102,15 +102,17 @@ function askSure(take, chosen = null) {
   const labels = [gettext("Unsure"), gettext("Fairly sure"), gettext("Sure")];
   const box = el("div", { class: "sure-of", role: "group", "aria-label": gettext("How sure are you?") });
   const draw = () => buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(chosen === i + 1)));
-  const buttons = labels.map((label, i) => {
-    const button = el("button", { type: "button" }, label);
-    button.onclick = () => {
-      chosen = chosen === i + 1 ? null : i + 1;
-      draw();
-      take(chosen);
-    };
-    return button;
-  });
+  const buttons = labels.map((label, i) =>
+    clickButton(
+      {},
+      () => {
+        chosen = chosen === i + 1 ? null : i + 1;
+        draw();
+        take(chosen);
+      },
+      label,
+    ),
+  );
   draw();
   box.append(el("span", { class: "muted" }, gettext("How sure are you?")), ...buttons);
   return box;
@@ -135,9 +137,9 @@ function tellWord(element, posed, truth, guess, tally) {
     const share = truth.row ? truth.row[i] / 100 : null,
       word = el("span", { class: "word", dir: direction(label, rtl) }, label);
     if (share !== null) {
-      const [r, g, b] = colourOf(theme, share);
-      word.style.background = `rgb(${r}, ${g}, ${b})`;
-      word.style.color = 0.299 * r + 0.587 * g + 0.114 * b > 140 ? "#141821" : "#ffffff";
+      const colour = attentionColour(share, theme);
+      word.style.background = cssColour(colour);
+      word.style.color = luminance(colour) > 140 ? "#141821" : "#ffffff";
     }
     const notes = [share === null ? null : percent(share), ofClass(tally, i)].filter(Boolean);
     const item = el("div", { role: "listitem", dir: "ltr" }, word, el("small", {}, notes.join(", ") || NBSP));
@@ -195,6 +197,9 @@ function withUnit(value, { unit, step }) {
   return unit ? text + NBSP + unit : text;
 }
 
+const endsOf = posed =>
+  el("div", { class: "ends muted" }, ...[posed.least, posed.most].map(end => el("span", {}, withUnit(end, posed))));
+
 function askNumber(element, posed, onGuess, guess) {
   const { least, most, step } = posed;
   const said = el("output", { class: "number" }, guess === null ? "?" : withUnit(guess, posed));
@@ -211,13 +216,7 @@ function askNumber(element, posed, onGuess, guess) {
   rail.onkeydown = event => {
     if (event.key === " ") take();
   };
-  const ends = el(
-    "div",
-    { class: "ends muted" },
-    el("span", {}, withUnit(least, posed)),
-    el("span", {}, withUnit(most, posed)),
-  );
-  element.replaceChildren(ofWhich(posed), said, rail, ends, ...seen(element, posed, null));
+  element.replaceChildren(ofWhich(posed), said, rail, endsOf(posed), ...seen(element, posed, null));
 }
 
 function tellNumber(element, posed, truth, guess, tally) {
@@ -233,14 +232,8 @@ function tellNumber(element, posed, truth, guess, tally) {
       " \u00b7 ",
       el("small", { class: "muted" }, gettext("you said {number}", { number: withUnit(guess, posed) })),
     );
-  const ends = el(
-    "div",
-    { class: "ends muted" },
-    el("span", {}, withUnit(least, posed)),
-    el("span", {}, withUnit(most, posed)),
-  );
   const marks = legend(guess, tally, gettext("your guess"), gettext("the model"));
-  element.replaceChildren(ofWhich(posed), said, line, ends, marks, ...seen(element, posed, truth.row));
+  element.replaceChildren(ofWhich(posed), said, line, endsOf(posed), marks, ...seen(element, posed, truth.row));
 }
 
 function placed(tag, name, left) {

@@ -112,13 +112,7 @@ function painted(weights, theme, rtl) {
   );
 }
 
-// The colour of a weight, as [r, g, b].
-function colourOf(theme, weight) {
-  const shade = theme.shades[Math.round(clamp(weight, 0, 1) * STEPS)];
-  return [shade & 255, (shade >> 8) & 255, (shade >> 16) & 255];
-}
-
-const FEWEST_FOR_WORDS = 13; // pixels of a column: in less its word would stand upon the next
+const MIN_WORD_COLUMN_PIXELS = 13; // in less a word would stand upon the next
 
 // The whole pattern of the head that a question is about. The asked row is hidden until `row` is given, in per cent of
 // the keys that it may look at, which are the first.
@@ -157,9 +151,9 @@ function matrix(posed, row) {
     : gettext("The other rows are this head\u2019s own, as it ran.");
   node.append(columns, labels, sheet, el("figcaption", { class: "muted" }, note));
   const count = picture.columns.length;
-  new ResizeObserver(() => columns.classList.toggle("tight", sheet.clientWidth < FEWEST_FOR_WORDS * count)).observe(
-    sheet,
-  );
+  new ResizeObserver(() =>
+    columns.classList.toggle("tight", sheet.clientWidth < MIN_WORD_COLUMN_PIXELS * count),
+  ).observe(sheet);
   // The colours are those of the page that it will stand on.
   requestAnimationFrame(() => {
     const root = node.closest(".hl");

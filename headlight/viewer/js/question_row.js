@@ -1,8 +1,8 @@
 // Draw the row: a bar over each word, which together are 100 %.
 
-const FEWEST_PIXELS = 26; // of a column; with less the words stand below each other,
-const UPRIGHT_FROM = 48; // and with less than this they are tilted
-const USUAL_TOP = 60; // per cent, where no bar needs more
+const MIN_BAR_PIXELS = 26; // with less the words stand below each other,
+const MIN_UPRIGHT_PIXELS = 48; // and with less than this they are tilted
+const USUAL_TOP_PERCENT = 60; // where no bar needs more
 
 function askRow(element, posed, onGuess, guess) {
   const count = posed.labels.length;
@@ -171,13 +171,13 @@ const barLabel = (label, rtl) => el("span", { class: "label", dir: direction(lab
 // As many columns as the picture below has, so that a bar stands over its own: a masked row looks at the first few.
 const columnsOf = ({ labels, picture }) => Math.max(labels.length, picture?.columns.length ?? 0);
 
-const topOf = bars => (Math.max(...bars) > USUAL_TOP ? 100 : USUAL_TOP);
+const topOf = bars => (Math.max(...bars) > USUAL_TOP_PERCENT ? 100 : USUAL_TOP_PERCENT);
 
 function scaled(axis, most) {
   const marks = most === 100 ? [0, 50, 100] : [0, 20, 40, 60];
   axis.replaceChildren(
     ...marks.map(mark => {
-      const node = el("span", {}, mark === most ? `${mark}${NBSP}%` : `${mark}`);
+      const node = el("span", {}, mark === most ? percentSign(mark) : `${mark}`);
       node.style.bottom = `${(100 * mark) / most}%`;
       return node;
     }),
@@ -218,8 +218,8 @@ function wholes(values, total) {
 function fitted(stage, count) {
   const fit = () => {
     const wide = (stage.clientWidth - 72) / count;
-    stage.classList.toggle("listed", stage.clientWidth > 0 && wide < FEWEST_PIXELS);
-    stage.classList.toggle("tilted", wide >= FEWEST_PIXELS && wide < UPRIGHT_FROM);
+    stage.classList.toggle("listed", stage.clientWidth > 0 && wide < MIN_BAR_PIXELS);
+    stage.classList.toggle("tilted", wide >= MIN_BAR_PIXELS && wide < MIN_UPRIGHT_PIXELS);
   };
   new ResizeObserver(fit).observe(stage);
   fit();

@@ -46,9 +46,11 @@ class Scrubber {
   }
 
   button(title, sign, by) {
-    const button = el("button", { type: "button", "aria-label": title, title: `${title} (arrow key)` }, sign);
-    button.onclick = () => this.pick(this.selected + by);
-    return button;
+    return clickButton(
+      { "aria-label": title, title: `${title} (arrow key)` },
+      () => this.pick(this.selected + by),
+      sign,
+    );
   }
 
   step(label, step) {

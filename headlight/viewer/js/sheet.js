@@ -14,8 +14,7 @@ class Sheet {
 
   constructor(body) {
     this.body = body;
-    this.theme = el("button", { class: "plain", type: "button" });
-    this.theme.onclick = () => this.light(document.documentElement.dataset.theme === "dark");
+    this.theme = clickButton({ class: "plain" }, () => this.light(document.documentElement.dataset.theme === "dark"));
     addEventListener("beforeprint", () => this.print(true));
     addEventListener("afterprint", () => this.print(false));
     this.whole = el("a", { class: "whole", target: "_blank", rel: "noopener" }, gettext("Open as a page of its own"));

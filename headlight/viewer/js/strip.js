@@ -16,18 +16,7 @@ function limitOf(...arrays) {
 const shadeAt = (value, limit) => Math.round(STEPS * (0.5 + clamp(value / limit, -1, 1) / 2));
 
 function signedColour(value, limit, theme) {
-  const shade = SIGNED[theme.name][shadeAt(value, limit)];
-  return [shade & 255, (shade >> 8) & 255, (shade >> 16) & 255];
-}
-
-/** @param {number[]} rgb */
-const css = ([r, g, b]) => `rgb(${r},${g},${b})`;
-/** @param {number[]} rgb */
-const inkOn = ([r, g, b]) => (0.299 * r + 0.587 * g + 0.114 * b > 143 ? PALETTE.light.text : PALETTE.light.background);
-
-function attentionColour(weight, theme) {
-  const shade = theme.shades[Math.round(STEPS * clamp(weight, 0, 1))];
-  return [shade & 255, (shade >> 8) & 255, (shade >> 16) & 255];
+  return rgbOf(SIGNED[theme.name][shadeAt(value, limit)]);
 }
 
 // `count` shows the first numbers only, where there is no room for all.

@@ -7,7 +7,7 @@
 const TOUR_PROGRESS = "headlight-tour";
 const TOUR_GAP = 12; // pixels between the coach mark and what it points at, and from the edges of the window
 const TOUR_HEADER = 40; // pixels of the window's top that Streamlit's header covers
-const TOUR_PATIENCE = 60_000; // milliseconds in which a first page is drawn; later nobody expects to be shown around
+const TOUR_START_LIMIT_MS = 60_000; // in which a first page is drawn; later nobody expects to be shown around
 
 class Tour {
   all = []; // stops, of which those whose anchors are on the screen are shown
@@ -50,7 +50,7 @@ class Tour {
   welcome() {
     if (stored("localStorage", TOUR_PROGRESS) === "seen" || window.top !== window) return;
     if (!store("localStorage", TOUR_PROGRESS, "begun")) return;
-    const until = Date.now() + TOUR_PATIENCE;
+    const until = Date.now() + TOUR_START_LIMIT_MS;
     this.waiting = setInterval(() => {
       const projected = stored("sessionStorage", LARGE_TYPE) === "1"; // the page may become larger later than the tour is drawn
       if (projected || Date.now() > until) clearInterval(this.waiting);

@@ -1,6 +1,6 @@
 // What the views of a training share: the step that all of them look at, and the ticks of their axes.
 
-const TELL_STEP_AFTER = 400;
+const STEP_REPORT_DELAY_MS = 400;
 
 const stepName = step => (step === 0 ? "before" : integer(step));
 
@@ -55,7 +55,7 @@ class SharedStep {
     this.take(step);
     window.dispatchEvent(new CustomEvent("headlight:step", { detail: { step, source: this } }));
     clearTimeout(this.telling);
-    this.telling = setTimeout(() => tell({ step }), TELL_STEP_AFTER);
+    this.telling = setTimeout(() => tell({ step }), STEP_REPORT_DELAY_MS);
   }
 
   // Where the reader is does not become the page's before the play ends.

@@ -62,9 +62,7 @@ class Views {
   }
 
   button(kind) {
-    const button = el("button", { type: "button" }, gettext(KIND_TITLES[kind]));
-    button.onclick = () => this.pick(kind, this.layer, this.head);
-    return button;
+    return clickButton({}, () => this.pick(kind, this.layer, this.head), gettext(KIND_TITLES[kind]));
   }
 
   // The reader chooses.

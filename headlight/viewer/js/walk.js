@@ -14,8 +14,8 @@
 //   after [M].
 // Emits "pick" { head } or { query }, from 0, and "shown", the same fields as start.
 
-const STAGE_TIME = 1800,
-  TOLD_AFTER = 350;
+const STAGE_MS = 1800,
+  WALK_REPORT_DELAY_MS = 350;
 const SWITCHES = ["unscaled", "unmasked"];
 
 class Walk {
@@ -28,11 +28,9 @@ class Walk {
     this.root = root;
     this.heads = new Chips("Head", head => this.pick({ head }));
     this.queries = new Chips("Query token", query => this.pick({ query }));
-    this.switches = SWITCHES.map(name => {
-      const button = el("button", { type: "button", role: "switch", class: "switch" }, el("i"), el("span"));
-      button.onclick = () => this.change({ [name]: !this[name] });
-      return button;
-    });
+    this.switches = SWITCHES.map(name =>
+      clickButton({ role: "switch", class: "switch" }, () => this.change({ [name]: !this[name] }), el("i"), el("span")),
+    );
     this.note = el("div", { class: "note", role: "status" });
     this.board = new Board(this);
     this.math = el("div", { class: "worked" });
@@ -70,13 +68,9 @@ class Walk {
   }
 
   foot() {
-    const button = (label, path, by) => {
-      const node = el("button", { type: "button", class: "press", "aria-label": label }, icon(path));
-      node.onclick = () => this.step(by);
-      return node;
-    };
-    this.player = el("button", { type: "button", class: "press wide" });
-    this.player.onclick = () => (this.timer ? this.pause() : this.play());
+    const button = (label, path, by) =>
+      clickButton({ class: "press", "aria-label": label }, () => this.step(by), icon(path));
+    this.player = clickButton({ class: "press wide" }, () => (this.timer ? this.pause() : this.play()));
     this.where = el("span", { class: "muted where" });
     this.check = el("span", { class: "check" });
     return el(
@@ -210,7 +204,7 @@ class Walk {
     this.telling = setTimeout(() => {
       const { stage, key, unscaled, unmasked } = this;
       this.emit("shown", { stage, key, unscaled, unmasked });
-    }, TOLD_AFTER);
+    }, WALK_REPORT_DELAY_MS);
   }
 
   // The page computes another head or query; until it answers, the choice is shown and the numbers are pale.
@@ -234,7 +228,7 @@ class Walk {
     this.timer = setInterval(() => {
       this.change({ stage: this.stage + 1 });
       if (this.stage === STAGES.length) this.pause();
-    }, STAGE_TIME);
+    }, STAGE_MS);
     this.labelPlayer();
   }
 

@@ -7,8 +7,8 @@
 const KIND_NAMES = ["encoder", "decoder", "cross"],
   PAGE_NAMES = ["attention", "decoding", "lessons"],
   PAGE_TITLES = [translatable("Every head"), translatable("Step by step"), translatable("Lessons")],
-  MOST_NAMED = 3,
-  LONGEST_TEXT = 5000, // letters; a model says by itself how many tokens it reads
+  MAX_NAMED_WORDS = 3,
+  MAX_TEXT_CHARACTERS = 5000, // letters; a model says by itself how many tokens it reads
   SPACE_MARK = "\u2581",
   UNSURE = 0.5; // below it a token was guessed rather than known
 const CAUTION_TEXT = gettext("Attention shows where a head looked, not why a word was chosen."),
@@ -32,7 +32,7 @@ function noticeOf(text, translation, logProb, { card, words }) {
   const guessed =
     words.size && logProb < typical.unread_log_prob_per_token ? unreadWords(text, translation, words) : [];
   if (guessed.length) {
-    const named = guessed.slice(0, MOST_NAMED),
+    const named = guessed.slice(0, MAX_NAMED_WORDS),
       more = guessed.length - named.length,
       items = [...named, ...(more ? [gettext("{number} more", { number: more })] : [])],
       list = new Intl.ListFormat(MESSAGES.language === "en" ? "en-GB" : MESSAGES.language).formatToParts(items);
@@ -188,7 +188,7 @@ const CHANGE = /^(encoder|decoder|cross)\.(\d{1,3})\.(\d{1,3})$/;
 function viewIn(query) {
   const kind = KIND_NAMES.includes(query.get("kind")) ? query.get("kind") : "cross";
   return {
-    text: query.get("text")?.slice(0, LONGEST_TEXT) ?? null,
+    text: query.get("text")?.slice(0, MAX_TEXT_CHARACTERS) ?? null,
     kind,
     ...headIn(query),
     off: (query.get("changes") ?? "").split(",").filter(change => CHANGE.test(change)),
@@ -228,7 +228,7 @@ class App {
     this.input = el("input", {
       id: "sentence",
       type: "text",
-      maxlength: LONGEST_TEXT,
+      maxlength: MAX_TEXT_CHARACTERS,
       autocomplete: "off",
       spellcheck: "false",
     });
@@ -316,14 +316,16 @@ class App {
       : gettext("The model writes; below each token, its probability in per cent");
     this.about.textContent = aboutModel(name, card);
     this.examples.replaceChildren(
-      ...examples.slice(0, 3).map(({ text, why }) => {
-        const button = el("button", { type: "button", title: why }, text);
-        button.onclick = () => {
-          this.input.value = text;
-          this.ask();
-        };
-        return button;
-      }),
+      ...examples.slice(0, 3).map(({ text, why }) =>
+        clickButton(
+          { title: why },
+          () => {
+            this.input.value = text;
+            this.ask();
+          },
+          text,
+        ),
+      ),
     );
     this.input.value = this.view.text ?? examples[0]?.text ?? "";
     this.show();
@@ -503,9 +505,7 @@ class App {
   }
 
   button(text, act) {
-    const made = el("button", { class: "plain", type: "button" }, text);
-    made.onclick = act;
-    return made;
+    return clickButton({ class: "plain" }, act, text);
   }
 
   switchOff(heads) {

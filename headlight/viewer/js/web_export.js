@@ -11,7 +11,7 @@ const TAKEN = {
   overview: gettext("Every head of this kind"),
   lines: gettext("Its lines"),
 };
-const LONGEST_STEM = 48; // letters of a sentence in the name of a file
+const MAX_STEM_CHARACTERS = 48; // letters of a sentence in the name of a file
 // A cell that a spreadsheet would take for a formula (ui/widgets/download.py).
 const FORMULA = /((?:^|[;\t\r\n])[\s"\0\u200b\ufeff]*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])/g;
 
@@ -23,8 +23,8 @@ function fileStem(...parts) {
       .replace(/[^\p{L}\p{N}\p{M}]+/gu, " ")
       .trim()
       .split(" ");
-    while (words.length > 1 && words.join("-").length > LONGEST_STEM) words.pop();
-    return graphemes(words.join("-")).slice(0, LONGEST_STEM).join("");
+    while (words.length > 1 && words.join("-").length > MAX_STEM_CHARACTERS) words.pop();
+    return graphemes(words.join("-")).slice(0, MAX_STEM_CHARACTERS).join("");
   };
   return parts.map(short).filter(Boolean).join("-") || "headlight";
 }
@@ -74,8 +74,7 @@ class ExportMenu {
 
   button(what, form) {
     const label = gettext("{what} as {form}", { what: TAKEN[what], form }),
-      node = el("button", { class: "plain", type: "button", "aria-label": label }, form);
-    node.onclick = () => this.save(what, form);
+      node = clickButton({ class: "plain", "aria-label": label }, () => this.save(what, form), form);
     return node;
   }
 

@@ -4,7 +4,7 @@
 // A step is what headlight/web/lessons.py writes. A text is in parts, of which those at odd places are expressions.
 
 const LESSONS_ADDRESS = "#page=lessons&",
-  MOST_TYPED = 300, // characters of a sentence for the last question
+  MAX_SENTENCE_CHARACTERS = 300, // of the last question, about a typed sentence
   ASKING = gettext("Asking the model\u2026"),
   RECORDED = gettext("This step needs what is not in this file: its numbers were recorded when the file was made.");
 
@@ -80,7 +80,7 @@ class WebLessons {
     this.lessons = lessons.map(({ transfer, ...lesson }) => ({
       ...lesson,
       steps: transfer
-        ? [...lesson.steps, { ...transfer, typed: { sentence: "", refused: "", most: MOST_TYPED } }]
+        ? [...lesson.steps, { ...transfer, typed: { sentence: "", refused: "", most: MAX_SENTENCE_CHARACTERS } }]
         : lesson.steps,
     }));
     this.model = model;
@@ -88,8 +88,7 @@ class WebLessons {
     this.go = go;
     this.title = el("h2", { class: "lesson-title", tabindex: -1 });
     this.number = el("span", { class: "muted" });
-    this.all = el("button", { class: "plain", type: "button" }, gettext("All lessons"));
-    this.all.onclick = () => this.leave();
+    this.all = clickButton({ class: "plain" }, () => this.leave(), gettext("All lessons"));
     this.status = el("p", { class: "step-note", role: "status" });
     this.step = el("div", { class: "hl" });
     this.list = el("div", { class: "hl" });
@@ -127,11 +126,13 @@ class WebLessons {
     this.told.delete(step);
     step.typed.refused = "";
     step.base.text = step.sentence = "";
-    if (typed !== null) step.typed.sentence = sentence.slice(0, MOST_TYPED);
+    if (typed !== null) step.typed.sentence = sentence.slice(0, MAX_SENTENCE_CHARACTERS);
     if (typed !== null && !/\p{L}/u.test(sentence))
       step.typed.refused = gettext("Type a sentence with at least one word.");
-    else if (sentence.length > MOST_TYPED)
-      step.typed.refused = gettext("Type one sentence of at most {most} characters.", { most: MOST_TYPED });
+    else if (sentence.length > MAX_SENTENCE_CHARACTERS)
+      step.typed.refused = gettext("Type one sentence of at most {most} characters.", {
+        most: MAX_SENTENCE_CHARACTERS,
+      });
     else step.base.text = step.sentence = sentence;
     if (this.isUntyped) this.draw();
     else this.pose(step);

@@ -12,7 +12,7 @@ import { describeTokens } from "./tokenizer.js";
 const WORD_START = "\u2581",
   BEAM_SIZE = 5, // of a translation of which nothing else is said
   ALPHA = 1,
-  MOST_CACHED = 200; // traces and translations
+  MAX_CACHED_RESULTS = 200; // traces and translations
 
 // What each mistake changes in the configuration; a mistake may also have a tap.
 const MISTAKES = {
@@ -141,7 +141,7 @@ export class LessonComputer {
   once(key, compute) {
     const name = JSON.stringify(key);
     if (!this.cache.has(name)) {
-      if (this.cache.size >= MOST_CACHED) this.cache.clear();
+      if (this.cache.size >= MAX_CACHED_RESULTS) this.cache.clear();
       this.cache.set(name, compute());
     }
     return this.cache.get(name);
