@@ -336,17 +336,11 @@ def break_model(model: Transformer, name: str) -> tuple[Transformer, Tap | None]
         raise ValueError(
             gettext("This model already has the mistake {name}; choose another model to break.", name=name)
         )
-    return _changed(model, chosen), chosen.tap
-
-
-def _changed(model: Transformer, mistake: Mistake) -> Transformer:
-    changed = model
-    if mistake.part is not None:
-        changed = _rebuilt(model, mistake.part)
-    if mistake.changes:
-        changed = copy.copy(changed)
-        changed.config = replace(model.config, **mistake.changes)
-    return changed
+    broken = model if chosen.part is None else _rebuilt(model, chosen.part)
+    if chosen.changes:
+        broken = copy.copy(broken)
+        broken.config = replace(config, **chosen.changes)
+    return broken, chosen.tap
 
 
 def _rebuilt(module: M, part: Callable[[nn.Module], nn.Module]) -> M:
