@@ -185,8 +185,7 @@ class Film {
       { steps, rows, sure, settled } = this.header;
     this.frames.forEach(({ node }, n) => {
       node.classList.toggle("on", n === now);
-      if (n === now) node.setAttribute("aria-current", "step");
-      else node.removeAttribute("aria-current");
+      node.ariaCurrent = n === now ? "step" : null;
     });
     this.dots.forEach((dot, n) => dot.classList.toggle("past", n <= now));
     this.knob.style.left = `${this.at(now)}px`;

@@ -68,22 +68,22 @@ class LessonView {
     const { steps, at, only } = this.header;
     this.bar.hidden = only || !!this.back;
     const arrow = (sign, label, by) => {
-      const node = el("button", { type: "button", class: "arrow", "aria-label": label, title: label }, icon(sign));
+      const node = clickButton(
+        { class: "arrow", "aria-label": label, title: label },
+        () => this.go(at + by),
+        icon(sign),
+      );
       node.disabled = !steps[at + by];
-      node.onclick = () => this.go(at + by);
       return node;
     };
     const list = el("ol", {});
     steps.forEach(({ name, title, ask }, i) => {
-      const node = el(
-        "button",
-        { type: "button", class: i === at ? "now" : this.done[name] ? "done" : "" },
-        icon(ASKED_BY[ask], 17),
-        el("span", {}, title),
-      );
-      node.setAttribute("aria-label", spokenStep(i + 1, title, this.done[name]));
-      if (i === at) node.setAttribute("aria-current", "step");
-      node.onclick = () => this.go(i);
+      const look = {
+        class: i === at ? "now" : this.done[name] ? "done" : "",
+        "aria-label": spokenStep(i + 1, title, this.done[name]),
+        ...(i === at && { "aria-current": "step" }),
+      };
+      const node = clickButton(look, () => this.go(i), icon(ASKED_BY[ask], 17), el("span", {}, title));
       list.append(el("li", {}, node));
     });
     this.bar.replaceChildren(arrow("back", gettext("Step back"), -1), arrow("forward", gettext("Next step"), 1), list);
@@ -93,16 +93,12 @@ class LessonView {
     const { lesson, steps, at, question, hint, posed, typed } = this.header;
     if (typed && !posed) return this.askSentence();
     let guess = null;
-    const reveal = el("button", { type: "button", class: "primary" }, gettext("Reveal")),
-      skip = el("button", { type: "button", class: "link" }, gettext("Show me without a guess"));
-    reveal.onclick = () => {
+    const answer = pick => {
       this.waiting(true);
-      this.emit("pick", { guess });
+      this.emit("pick", pick);
     };
-    skip.onclick = () => {
-      this.waiting(true);
-      this.emit("pick", { skip: true });
-    };
+    const reveal = clickButton({ class: "primary" }, () => answer({ guess }), gettext("Reveal")),
+      skip = clickButton({ class: "link" }, () => answer({ skip: true }), gettext("Show me without a guess"));
     const parts = [...this.before(), introduction(this.header), el("h2", {}, ...spans(question))];
     if (hint) {
       const node = el(
@@ -254,9 +250,7 @@ class LessonView {
           ),
         );
     }
-    const again = el("button", { type: "button", class: "link" }, gettext("Guess again"));
-    again.onclick = () => this.emit("pick", { again: true });
-    calls.append(again);
+    calls.append(clickButton({ class: "link" }, () => this.emit("pick", { again: true }), gettext("Guess again")));
     this.say.classList.add("told");
     const parts = [introduction(this.header), el("h2", {}, ...spans(question))];
     if (judged) parts.push(verdict(judged));

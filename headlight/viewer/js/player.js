@@ -334,8 +334,7 @@ class Player {
     this.tokens.forEach((token, s) => {
       token.classList.toggle("past", s < step);
       token.classList.toggle("now", s === step);
-      if (s === step) token.setAttribute("aria-current", "step");
-      else token.removeAttribute("aria-current");
+      token.ariaCurrent = s === step ? "step" : null;
     });
     this.revealToken(this.tokens[step]);
     // Not `disabled`, which would take the focus away, and the keys with it.

@@ -1,6 +1,5 @@
 // The pupils' page: what the class shows, and one answer to it. It follows the class by itself, and comes back by itself
 // after the network, the phone or the server was away.
-
 //
 // `page` is the body of classroom/page.html.
 
@@ -287,12 +286,15 @@ function pupilPage(page) {
 
   function answered(s) {
     const box = el("div", { class: "drawn mine", inert: "" }),
-      change = el("button", { class: "quiet", type: "button" }, gettext("Change my answer"));
+      change = clickButton(
+        { class: "quiet" },
+        () => {
+          changing = true;
+          draw(true);
+        },
+        gettext("Change my answer"),
+      );
     setTimeout(() => drawQuestion(box, s.posed, () => {}, mine.guess));
-    change.onclick = () => {
-      changing = true;
-      draw(true);
-    };
     const wait =
       s.phase === "locked"
         ? gettext("Answers are closed. The answer comes by itself.")

@@ -47,9 +47,9 @@ class Runs {
 
   item({ id, name, icon: drawing, tone, word, rest, share, tags }) {
     const state = el("span", { class: "state" }, el("span", { class: "word" }, word), rest);
-    const button = el(
-      "button",
-      { type: "button", class: `run ${tone}`, "data-id": id },
+    const button = clickButton(
+      { class: `run ${tone}`, "data-id": id, title: name },
+      () => this.pick(id),
       icon(drawing, 20),
       el("span", { class: "name" }, name),
       state,
@@ -61,8 +61,6 @@ class Runs {
       button.append(el("span", { class: "bar", "aria-hidden": "true" }, fill));
     }
     if (tags.length) button.append(el("span", { class: "tags" }, tags.join(", ")));
-    button.title = name;
-    button.onclick = () => this.pick(id);
     return el("div", { role: "listitem" }, button);
   }
 
@@ -74,8 +72,7 @@ class Runs {
     this.wishes.make(id);
     this.selected = id;
     for (const button of this.root.querySelectorAll(".run")) {
-      if (button.dataset.id === id) button.setAttribute("aria-current", "true");
-      else button.removeAttribute("aria-current");
+      button.ariaCurrent = button.dataset.id === id ? "true" : null;
     }
     this.send(id);
   }

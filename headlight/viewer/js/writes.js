@@ -78,8 +78,7 @@ class Writes {
     const now = value === null ? steps.length - 1 : lastUpTo(steps, value);
     this.rows.forEach((row, n) => {
       row.classList.toggle("on", n === now);
-      if (n === now) row.setAttribute("aria-current", "step");
-      else row.removeAttribute("aria-current");
+      row.ariaCurrent = n === now ? "step" : null;
     });
     if (now !== this.marked && now >= 0) this.reveal(this.rows[now]);
     this.marked = now;
