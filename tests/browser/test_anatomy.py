@@ -1,7 +1,7 @@
 """The Anatomy page as a person uses it, in a real Chromium.
 
 Two untrained checkpoints have hostile words: "odd", with the norm before, and one of twelve layers with the norm after
-and learned positions. test_connections.py and test_firefox.py open the page as it ships.
+and learned positions. The last tests open the page as it ships, as do test_connections.py and test_firefox.py.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from playwright.sync_api import Locator, Page, expect
 from headlight.analysis.anatomy import Walk, walk
 from headlight.analysis.network import network
 from headlight.analysis.stream import lens, stream
-from headlight.checkpoints import load_translator
+from headlight.checkpoints import load_tokenizer, load_translator
+from headlight.corpora.cutting import Merges
 from headlight.formatting import probability_text
 from tests.browser.odd import HOSTILE, SENTENCE, WORDS, save_odd
 from tests.browser.served import open_page
@@ -289,3 +290,71 @@ def test_a_phone_shows_one_stage_at_a_time_and_the_first_column_of_the_lens_cove
         phone.keyboard.press("ArrowLeft")
         expect(cells.nth(token)).to_be_focused()
         assert cells.nth(token).evaluate(beside) > -1, token
+
+
+# ---- as it ships -----------------------------------------------------------------------------------------------------
+
+
+def test_a_typed_word_is_cut_and_a_bpe_is_learned_from_a_typed_text(page: Page, app_url: str) -> None:
+    """Merge by merge; the address keeps both."""
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{app_url}/anatomy?model=en-fr&part=embedding&kind=encoder&query=3")
+    box = page.get_by_label("Word to cut")
+    box.wait_for(timeout=60_000)
+    box.fill("unbelievable")
+    box.press("Enter")
+    merges = Merges(load_tokenizer(Path(__file__).parents[2] / "checkpoints" / "en-fr" / "tokenizer.json"))
+    (cut,) = merges.cut("unbelievable")
+    expect(page.locator(".cut tr")).to_have_count(1 + len(cut.merges))
+    expect(page.locator(".cut tr").last.locator("td").last).to_have_text("".join(cut.pieces))
+    expect(page.get_by_text("The tokenizer's own encoding is the same")).to_be_visible()
+    expect(page).to_have_url(re.compile("cut=unbelievable"))
+    expect(page.locator(".near tr")).to_have_count(6)
+    assert page.get_by_test_id("stMain").evaluate("e => e.scrollWidth <= e.clientWidth + 1")
+    wait_until_idle(page)
+    page.get_by_text("Learn a BPE from your own text").click()
+    box = page.get_by_label("Text to learn from")
+    box.fill("abab abab ab")
+    box.press("Enter")
+    merges = page.locator(".merges").first.locator("tbody tr")
+    expect(merges.first).to_contain_text(re.compile(r"a \+ b\s*5"))  # the expander stays open
+    expect(merges).to_have_count(3)
+    slider = page.get_by_role("slider", name="Size of the vocabulary")
+    slider.focus()
+    slider.press("ArrowLeft")
+    expect(merges).to_have_count(2)
+    expect(page).to_have_url(re.compile("(?=.*cut=unbelievable)(?=.*learn=abab.*vocabulary=9)"))
+    assert page.get_by_test_id("stMain").evaluate("e => e.scrollWidth <= e.clientWidth + 1")
+
+
+def test_typed_words_stand_in_a_plane_beside_their_scores(page: Page, app_url: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{app_url}/anatomy?model=en-fr&kind=encoder&layer=1&head=1&look=plane")
+    box = page.get_by_label("Words", exact=True)
+    box.wait_for(timeout=60_000)
+    box.fill("apple, market, cellphone")
+    box.press("Enter")
+    expect(page.locator(".matrix tbody tr")).to_have_count(3)
+    for alt in ("Embeddings: apple, market, cellphone", "Queries and keys: apple, market, cellphone"):
+        expect(page.get_by_role("img", name=alt)).to_be_visible()
+    expect(page).to_have_url(re.compile("plane=apple"))
+    assert page.get_by_test_id("stMain").evaluate("e => e.scrollWidth <= e.clientWidth + 1")
+
+
+def test_the_matrices_on_a_phone(new_page: Callable[..., Page], app_url: str) -> None:
+    """By the keys, with the choice in the address; what is wider than the screen scrolls in its own place."""
+    page = new_page(viewport={"width": 390, "height": 844})
+    page.goto(f"{app_url}/anatomy?look=matrices&kind=decoder&layer=1&head=1&query=3")
+    weights = page.get_by_role("region", name="Weights")
+    expect(weights.get_by_role("rowheader")).not_to_have_count(0)
+    wait_until_idle(page)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.get_by_role("radio", name="I LOVE PYTHON").press("Enter")
+    expect(weights.get_by_role("rowheader")).to_have_text(["I", "LOVE", "PYTHON"])
+    page.get_by_role("radiogroup", name="Mask").get_by_role("radio", name="None").press("Enter")
+    row = weights.get_by_role("row").filter(has=page.get_by_role("rowheader", name="I", exact=True))
+    expect(row.get_by_role("cell")).to_have_text(["0.3064", "0.3530", "0.3406"])
+    expect(page).to_have_url(re.compile(r"matrices=tutorial.*mask=none"))
+    weights.focus()
+    expect(weights).to_be_focused()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

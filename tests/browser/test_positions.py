@@ -18,7 +18,7 @@ from playwright.sync_api import Page, expect
 
 from headlight import checkpoints
 from headlight.analysis.order import embedded
-from headlight.analysis.positions import encoding, frequencies, rotation, rotation_residual, sinusoid
+from headlight.analysis.positions import encoding, entry, frequencies, rotation, rotation_residual, sinusoid
 from headlight.checkpoints import load_translator
 from headlight.formatting import two_digits
 from tests.browser.served import open_page
@@ -186,3 +186,14 @@ def test_a_phone_in_the_dark_shows_everything_below_each_other(new_page: Callabl
     boxes = [phone.locator(place).first.bounding_box() for place in (WAVES, ".face", ".proof", ".schemes")]
     tops = [box["y"] for box in boxes if box]
     assert len(tops) == 4 and tops == sorted(tops)
+
+
+def test_another_dimension_is_worked_out_and_kept_in_the_address(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/positions?model=en-fr&word=3&dim=40")
+    box = page.get_by_label("Dimension", exact=True)
+    box.wait_for(timeout=60_000)
+    expect(page.get_by_text(f"The model's own table has {entry(3, 40, 256).value:.4f} there")).to_be_visible()
+    box.press("ArrowUp")
+    box.press("Enter")
+    expect(page.get_by_text(f"The model's own table has {entry(3, 41, 256).value:.4f} there")).to_be_visible()
+    expect(page).to_have_url(re.compile(r"(?=.*word=3)(?=.*dim=41)"))

@@ -1,9 +1,13 @@
+"""The colour scales: their lightness, how far colours are apart, and a thumbnail's pixels."""
+
+import io
 import re
 
 import numpy as np
 import pytest
+from PIL import Image
 
-from headlight.charts.colours import OKABE_ITO, THEMES, Theme, lookup, theme_named
+from headlight.charts.colours import OKABE_ITO, THEMES, Theme, lookup, theme_named, thumbnail
 
 BOTH = pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES.keys())
 
@@ -54,3 +58,12 @@ def test_the_heads_colours_are_eight_different_ones() -> None:
 def test_an_unknown_theme_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match="'sepia'.*light, dark"):
         theme_named("sepia")
+
+
+def test_each_pixel_is_the_colour_of_its_number() -> None:
+    values = np.array([[-1.0, 0.0, 1.0], [0.5, -2.0, 2.0]])
+    scale = THEMES["light"].diverging
+    image = np.asarray(Image.open(io.BytesIO(thumbnail(values, scale, -1, 1))))
+    table = lookup(scale)
+    at = np.rint(255 * (np.clip(values, -1, 1) + 1) / 2).astype(int)
+    assert np.array_equal(image, table[at])

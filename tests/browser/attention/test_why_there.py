@@ -1,4 +1,4 @@
-"""A cell is held in the browser, and “Why there?” explains it and follows it; the word alignment is drawn below it."""
+"""What opens below the picture: “Why there?” follows a held cell; the word alignment; places that are similar."""
 
 from __future__ import annotations
 
@@ -27,4 +27,19 @@ def test_the_score_of_a_held_cell_is_explained(page: Page, app_url: str) -> None
     expect(box.get_by_text("has a score")).to_contain_text("“c”")
     page.set_viewport_size({"width": 390, "height": 800})
     expect(box.locator(".why-there img.narrow")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_similar_places_follow_the_layer_and_fit_on_a_phone(page: Page, app_url: str) -> None:
+    text = "The animal didn't cross the street because it was too wide."
+    go(page, f"{app_url}/attention?model=english-french&text={text}&kind=cross&layer=3&head=1&row=9&column=8")
+    box = page.locator(".st-key-similar-places")
+    box.locator("summary").click()
+    expect(box.locator(".similar-places mark")).to_have_count(20)
+    expect(box.locator(".by-layer th.chosen")).to_have_text("3")
+    box.get_by_role("slider").press("Home")
+    expect(box.locator(".by-layer th.chosen")).to_have_text("embedding")
+    assert violations(page, themes=("light", "dark")) == []
+    page.set_viewport_size({"width": 390, "height": 800})
+    expect(box.locator(".similar-places mark").first).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
