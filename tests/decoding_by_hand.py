@@ -38,7 +38,7 @@ def alone(src: Tensor, row: int) -> Tensor:
 def read(model: Transformer, src: Tensor, ids: tuple[int, ...] | list[int], tap=None) -> Tensor:
     """Return the log-probabilities of each of `ids` given those before it, by one full pass: [T, V]."""
     with torch.no_grad():
-        return model(src, torch.tensor([[SOS, *ids[:-1]]]), tap)[0].log_softmax(-1)
+        return model(src, torch.tensor([[model.config.sos_id, *ids[:-1]]]), tap)[0].log_softmax(-1)
 
 
 def log_prob(model: Transformer, src: Tensor, ids: tuple[int, ...] | list[int]) -> float:
@@ -49,16 +49,16 @@ def penalty(length: int, alpha: float) -> float:
     return ((5 + length) / 6) ** alpha
 
 
-def next_log_probs(model: Transformer, src: Tensor, ids: list[int]) -> list[float]:
-    log_probs = read(model, src, [*ids, EOS])[-1]
-    log_probs[[PAD, SOS]] = -torch.inf
+def next_log_probs(model: Transformer, src: Tensor, ids: list[int], tap=None) -> list[float]:
+    log_probs = read(model, src, [*ids, EOS], tap)[-1]
+    log_probs[list({model.config.pad_id, model.config.sos_id} - {model.config.eos_id})] = -torch.inf
     return log_probs.tolist()
 
 
-def greedy_by_hand(model: Transformer, src: Tensor, bound: int, prefix: list[int] | None = None) -> list[int]:
-    ids = list(prefix or [])
-    while len(ids) < bound and EOS not in ids:
-        log_probs = next_log_probs(model, src, ids)
+def greedy_by_hand(model: Transformer, src: Tensor, bound: int, prefix=(), tap=None) -> list[int]:
+    ids = list(prefix)
+    while len(ids) < bound and model.config.eos_id not in ids:
+        log_probs = next_log_probs(model, src, ids, tap)
         ids.append(log_probs.index(max(log_probs)))
     return ids
 

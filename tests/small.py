@@ -35,6 +35,17 @@ def small_translator(**changes: Any) -> Translator:
     return Translator(small_checkpoint(**changes))
 
 
+def small_bart_checkpoint() -> Checkpoint:
+    """A model built as BART is, with positions as a file has them."""
+    bart = small_checkpoint(
+        norm="post", final_norm=False, positions="stored", scale_embeddings=False, embedding_norm=True
+    )
+    with torch.no_grad():
+        for stack in (bart.model.encoder, bart.model.decoder):
+            stack.embedding.positions.table.normal_(std=0.5)
+    return bart
+
+
 def small_t5_checkpoint(seed: int = 0, **changes: Any) -> Checkpoint:
     """A T5 whose heads are together wider or narrower than d_model, with distances that share a bias."""
     tokenizer = Tokenizer.train(TEXTS, "words", 200, min_frequency=1)

@@ -14,6 +14,7 @@ import torch
 from headlight.analysis.checks import check
 from headlight.runs.recipe import Recipe
 from headlight.teaching.mistakes import MISTAKES, RUNNABLE, TRAINABLE, break_model, break_translator, mistake
+from tests.decoding_by_hand import greedy_by_hand, read
 from tests.small import small_checkpoint, small_t5_checkpoint, small_translator
 from transformer import Translator, preset
 from transformer.batches import collate
@@ -90,19 +91,11 @@ def test_what_it_writes_is_what_whole_passes_with_the_mistake_say(name: str) -> 
     """This includes mistakes by which a row depends on earlier rows, which no cache holds."""
     model, tap = break_model(small_checkpoint().model, name)
     src = torch.tensor([[5, 9, 4, 7, 3]])
-    ids = [model.config.sos_id]
-    with torch.no_grad():
-        while len(ids) <= 8 and ids[-1] != model.config.eos_id:
-            said = model(src, torch.tensor([ids]), tap)[0, -1].log_softmax(-1)
-            said[[model.config.pad_id, model.config.sos_id]] = -torch.inf
-            ids.append(int(said.argmax()))
-    steps = list(greedy(model, src, max_length=8, tap=tap))
-    assert list(finish(iter(steps))[0][0].ids) == ids[1:]
+    (best,) = finish(greedy(model, src, max_length=8, tap=tap))[0]
+    assert list(best.ids) == greedy_by_hand(model, src, 8, tap=tap)
     for step in beam(Prepared(model), src, 3, max_length=6, tap=tap):
         for row in range(len(step.sentences)):
-            prefix = torch.tensor([[model.config.sos_id, *step.written[row].tolist()]])
-            with torch.no_grad():
-                whole = model(src, prefix, tap)[0, -1].log_softmax(-1)
+            whole = read(model, src, [*step.written[row].tolist(), model.config.eos_id], tap)[-1]
             torch.testing.assert_close(step.log_probs[row], whole, atol=1e-4, rtol=0)
 
 

@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from headlight import checkpoints
 from headlight.cli.verbs import main
-from tests.small import small_checkpoint
 from tests.small_run import finished_run, launch_forked, small_recipe
 from transformer import Trace
 
@@ -156,9 +154,10 @@ def test_a_wrong_flag_and_an_empty_sentence_exit_non_zero(
     assert error.count("\n") == 1 and "empty" in error
 
 
-def test_a_trace_is_written_only_to_an_npz(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    checkpoints.save(small_checkpoint(), tmp_path / "model")
-    assert main(["trace", str(tmp_path / "model"), "a", "--out", str(tmp_path / "dog.txt")]) == 1
+def test_a_trace_is_written_only_to_an_npz(
+    small_folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["trace", small_folder, "a", "--out", str(tmp_path / "dog.txt")]) == 1
     assert "dog.txt would hold NumPy arrays; give a name that ends in .npz" in capsys.readouterr().err
     assert not (tmp_path / "dog.txt").exists()
 

@@ -7,11 +7,11 @@ import torch
 
 from headlight.analysis.resampling import Resampler
 from headlight.analysis.search_tree import grow
+from tests.decoding_by_hand import EOS, PAD, alone, greedy_by_hand
 from tests.small import TEXTS, small_checkpoint
 from transformer import Transformer, Translator
 from transformer.decoding import beam, finish, forced, greedy, sample
 
-PAD, EOS = 0, 3
 START = (7, 9)
 SRC = torch.tensor([[5, 6, 4, 8, EOS], [7, 10, EOS, PAD, PAD]])
 
@@ -20,25 +20,12 @@ def network(**changes: Any) -> Transformer:
     return small_checkpoint(target_start=START, **changes).model
 
 
-def expected(model: Transformer, row: int, begun: list[int], longest: int) -> list[int]:
-    """Greedy by the definition: the whole target is read again for each token."""
-    config, ids = model.config, list(begun)
-    src = SRC[row : row + 1, : int((SRC[row] != PAD).sum())]
-    never = sorted({config.pad_id, config.sos_id} - {config.eos_id})
-    while len(ids) < longest and config.eos_id not in ids:
-        with torch.no_grad():
-            logits = model(src, torch.tensor([[config.sos_id, *ids]]))[0, -1].clone()
-        logits[never] = -torch.inf
-        ids.append(int(logits.argmax()))
-    return ids
-
-
 @pytest.mark.parametrize("sos", [2, PAD, EOS], ids=["its own", "padding", "the end"])
 def test_greedy_writes_the_start_and_goes_on(sos: int) -> None:
     model = network(sos_id=sos)
     decoded = finish(greedy(model, SRC, max_length=9))
     for row in range(len(SRC)):
-        assert list(decoded[row][0].ids) == expected(model, row, list(START), 9)
+        assert list(decoded[row][0].ids) == greedy_by_hand(model, alone(SRC, row), 9, START)
 
 
 @pytest.mark.parametrize("sos", [2, PAD, EOS], ids=["its own", "padding", "the end"])

@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from tests.decoding_by_hand import greedy_by_hand
 from tests.small import small_t5_checkpoint
 from transformer.config import ModelConfig, StackConfig
 from transformer.decoding import beam, finish, greedy, recorded
@@ -193,16 +194,6 @@ def test_a_long_sentence_is_not_folded() -> None:
     assert not Prepared(model).read(torch.tensor([[5, model.config.eos_id, model.config.pad_id]])).absorbs
 
 
-def searched_by_hand(model: Transformer, src: Tensor, bound: int, tap: Tap | None) -> list[int]:
-    ids = [model.config.sos_id]
-    never = [i for i in (model.config.pad_id, model.config.sos_id) if i != model.config.eos_id]
-    while len(ids) <= bound and (len(ids) == 1 or ids[-1] != model.config.eos_id):
-        logits = model(src, torch.tensor([ids]), tap)[0, -1]
-        logits[never] = -torch.inf
-        ids.append(int(logits.argmax()))
-    return ids[1:]
-
-
 @pytest.mark.parametrize("tap", [None, Ablate(Site("decoder", 1, "cross"), 1), Uniform(Site("decoder", 0, "self"), 0)])
 @EVERY_MODEL
 @torch.no_grad()
@@ -212,7 +203,7 @@ def test_greedy_writes_the_tokens_of_the_plain_modules(make: Callable[[], Transf
     decoded = finish(greedy(model, src, max_length=9, tap=tap))
     for row, (best,) in enumerate(decoded):
         alone = src[row : row + 1, : 7 - row]
-        assert list(best.ids) == searched_by_hand(model, alone, 9, tap)
+        assert list(best.ids) == greedy_by_hand(model, alone, 9, tap=tap)
 
 
 @EVERY_MODEL

@@ -11,11 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import torch
 from playwright.sync_api import Page, expect
 
 from headlight import checkpoints
-from tests.small import small_checkpoint, small_t5_checkpoint
+from tests.small import small_bart_checkpoint, small_t5_checkpoint
 from tools.serving import wait_until_idle
 
 TEXT = "text=a%20little%20girl%20is%20sitting&target=two%20dogs%20are%20running"
@@ -24,13 +23,7 @@ TEXT = "text=a%20little%20girl%20is%20sitting&target=two%20dogs%20are%20running"
 @pytest.fixture(scope="module")
 def url(small_models: Path, small_url: str) -> Iterator[str]:
     checkpoints.save(small_t5_checkpoint(), small_models / "small-t5")
-    bart = small_checkpoint(
-        norm="post", final_norm=False, positions="stored", scale_embeddings=False, embedding_norm=True
-    )
-    with torch.no_grad():
-        for stack in (bart.model.encoder, bart.model.decoder):
-            stack.embedding.positions.table.normal_(std=0.5)
-    checkpoints.save(bart, small_models / "small-bart")
+    checkpoints.save(small_bart_checkpoint(), small_models / "small-bart")
     yield small_url
     for name in ("small-t5", "small-bart"):
         shutil.rmtree(small_models / name)

@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 from streamlit.testing.v1 import AppTest
 
 from headlight import checkpoints
 from headlight.importers.importing import import_model
 from tests.checkpoints.test_hugging_face_tokenizers import marian_folder
 from tests.checkpoints.tutorials import answers, file
-from tests.small import small_checkpoint, small_t5_checkpoint
+from tests.small import small_bart_checkpoint, small_t5_checkpoint
 from tests.ui.pages import open_page as opened
 from tests.ui.pages import texts, use_folders
 from tests.unpacked import unpacked
@@ -24,13 +23,7 @@ from tests.unpacked import unpacked
 def shelves(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("families")
     checkpoints.save(small_t5_checkpoint(shared_bias=False), folder / "checkpoints" / "a-t5")
-    bart = small_checkpoint(
-        norm="post", final_norm=False, positions="stored", scale_embeddings=False, embedding_norm=True
-    )
-    with torch.no_grad():
-        for stack in (bart.model.encoder, bart.model.decoder):
-            stack.embedding.positions.table.normal_(std=0.5)
-    checkpoints.save(bart, folder / "checkpoints" / "b-bart")
+    checkpoints.save(small_bart_checkpoint(), folder / "checkpoints" / "b-bart")
     import_model(marian_folder(tmp_path_factory.mktemp("theirs")), folder / "models" / "marian")
     import_model(file("ground-up"), folder / "models" / "ground-up", answers("ground-up", sos_id=2, eos_id=3))
     with pytest.MonkeyPatch.context() as patch:

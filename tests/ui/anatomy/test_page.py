@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from headlight import checkpoints
 from headlight.analysis.network import NetworkPart, network
-from tests.small import TEXTS, small_checkpoint, small_translator
+from tests.small import TEXTS, small_translator
 from transformer import Trace
 from transformer.translator import Translator
 from ui.anatomy.chosen import choose
@@ -26,8 +25,8 @@ def traces() -> list[Trace]:
     return [instance for instance in gc.get_objects() if isinstance(instance, Trace)]
 
 
-def test_only_the_cache_keeps_the_trace_of_an_open_page(shelves: Path) -> None:
-    checkpoints.save(small_checkpoint(), shelves / "checkpoints" / "small")
+@pytest.mark.usefixtures("small_model")
+def test_only_the_cache_keeps_the_trace_of_an_open_page() -> None:
     # In a module of its own, which does not outlive the run, as st.navigation runs a page.
     page = AppTest.from_string(f"import runpy; runpy.run_path({str(PAGE)!r})", default_timeout=60)
     page.query_params["text"] = TEXTS[0]

@@ -20,9 +20,8 @@ from ui.state.queue import Turns
 
 
 @pytest.fixture
-def checked(shelves: Path, monkeypatch: pytest.MonkeyPatch) -> list[Trace]:
+def checked(small_model: Path, monkeypatch: pytest.MonkeyPatch) -> list[Trace]:
     """The traces that were checked, the latest last."""
-    checkpoints.save(small_checkpoint(), shelves / "checkpoints" / "small")
     traces, check = list[Trace](), models.check
 
     def recorded(trace: Trace, *others: Any) -> list[Check]:

@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from headlight import checkpoints
 from headlight.analysis.atlas import Atlas, atlas
 from headlight.analysis.atlas.roles import RankedSentence
 from headlight.analysis.measures import MEASURES
@@ -64,19 +63,8 @@ def test_nobody_brings_a_corpus_to_a_public_demonstration(monkeypatch: pytest.Mo
     assert not {UPLOAD, FILE} & choices(model()).keys()
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A shipped model beside an empty folder of runs."""
-    saved = tmp_path / "checkpoints" / "small"
-    checkpoints.save(small_checkpoint(), saved)
-    monkeypatch.setattr(models, "CHECKPOINTS", tmp_path / "checkpoints")
-    monkeypatch.setattr(models, "MODELS", tmp_path / "models")
-    monkeypatch.setattr(models, "RUNS", tmp_path / "runs")
-    return saved
-
-
 def test_what_was_measured_lies_on_the_disk_for_as_long_as_the_model_is_the_same(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    small_model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert atlases.find("heads", "small", "copy", 200) is None
     atlases.keep("heads", "small", "copy", 200, {"pairs": 1})
@@ -86,24 +74,24 @@ def test_what_was_measured_lies_on_the_disk_for_as_long_as_the_model_is_the_same
         assert atlases.find("heads", "small", "copy", 200) is None  # it lacks that measure
     assert atlases.find("heads", "small", "copy", 1000) is atlases.find("history", "small", "copy", 200) is None
     assert atlases.find("heads", "small", "reverse", 200) is None
-    (cached_file,) = (folder.parents[1] / "runs" / ".heads").iterdir()
+    (cached_file,) = (small_model.parents[1] / "runs" / ".heads").iterdir()
     cached_file.write_text("{", encoding="utf-8")  # cut off
     assert atlases.find("heads", "small", "copy", 200) is None
     monkeypatch.setattr(atlases, "MAX_FILES", 3)
     for pairs in range(1, 6):
         atlases.keep("heads", "small", "copy", pairs, {"pairs": pairs})
     assert len(list(cached_file.parent.iterdir())) == 3 and atlases.find("heads", "small", "copy", 5)
-    config = folder / "config.json"
+    config = small_model / "config.json"
     config.write_text(config.read_text().replace("\n", "\n\n", 1))  # another file, though the same network
     assert atlases.find("heads", "small", "copy", 5) is None
 
 
-def test_what_came_with_a_model_is_shown_where_it_is_about_this_model(folder: Path) -> None:
-    table = folder.parent / "pairs.tsv"
+def test_what_came_with_a_model_is_shown_where_it_is_about_this_model(small_model: Path) -> None:
+    table = small_model.parent / "pairs.tsv"
     table.write_text("two dogs are running\tune petite fille\n" * 3)
-    file = folder / atlases.FILE
-    command = ["heads", str(folder), "--corpus", str(table), "--pairs", "200", "--sample", "2", "--json", str(file)]
-    assert main(command) == 0
+    file = small_model / atlases.FILE
+    command = ["heads", str(small_model), "--corpus", str(table), "--pairs", "200", "--sample", "2"]
+    assert main([*command, "--json", str(file)]) == 0
     known = MeasurementRequest("small", models.version("small"), ChosenCorpus(str(table)), 200)
     measured = find(known)
     assert measured is not None and measured.atlas.pairs == 3 and measured.when == atlases.today() and measured.by == ""
@@ -262,7 +250,7 @@ def test_only_as_many_sentences_are_offered_as_there_are() -> None:
     assert isinstance(test, GoldCorpus) and test.size == max(counts("english-french"))
 
 
-def test_a_corpus_that_cannot_be_opened_says_so(tmp_path: Path, folder: Path) -> None:
+def test_a_corpus_that_cannot_be_opened_says_so(tmp_path: Path, small_model: Path) -> None:
     def page(spec: str) -> None:
         import streamlit as st
 
@@ -275,8 +263,8 @@ def test_a_corpus_that_cannot_be_opened_says_so(tmp_path: Path, folder: Path) ->
     assert app.markdown[0].value == "measured: None" and not app.exception
 
 
-def test_the_aligner_does_not_keep_others_from_the_model(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    table = folder.parent / "pairs.tsv"
+def test_the_aligner_does_not_keep_others_from_the_model(small_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = small_model.parent / "pairs.tsv"
     table.write_text("two dogs are running\tune petite fille\n" * 3)
     held = []
 

@@ -15,7 +15,8 @@ from streamlit.testing.v1 import AppTest
 from headlight.teaching.lessons.measuring import LessonComputer
 from headlight.teaching.lessons.posing import base, truth
 from headlight.teaching.lessons.reading import read
-from tests.ui.pages import page_at
+from tests.ui.pages import open_page
+from tests.unpacked import unpacked
 from ui.lessons import shelf
 from ui.lessons import step as step_part
 from ui.lessons.view import LessonsView
@@ -24,8 +25,7 @@ from ui.state import models
 ROOT = Path(__file__).resolve().parents[3]
 LESSON_STEP = ("it", "draw-its-row")
 
-
-opened = partial(page_at, "lessons")
+opened = partial(open_page, "lessons")
 
 
 def sent(app: AppTest) -> list[bytes]:
@@ -39,9 +39,7 @@ def sent(app: AppTest) -> list[bytes]:
 
 def header(app: AppTest) -> dict[str, Any]:
     (message,) = sent(app)
-    size = int.from_bytes(message[:4], "little")
-    content: dict[str, Any] = json.loads(message[4 : 4 + size])
-    return content
+    return unpacked(message)[0]
 
 
 def the_truth() -> dict[str, Any]:
@@ -52,7 +50,6 @@ def the_truth() -> dict[str, Any]:
 
 def test_the_list_has_every_lesson_and_no_answer() -> None:
     app = opened()
-    app.run()
     lessons = header(app)["lessons"]
     assert [lesson["number"] for lesson in lessons] == list(range(1, 12))
     assert all(lesson["steps"] for lesson in lessons)
@@ -62,7 +59,6 @@ def test_the_answer_is_sent_after_the_guess_and_not_before() -> None:
     answer = the_truth()
     shares, text = (json.dumps(answer[name]).encode() for name in ("answer", "explanation"))
     app = opened(lesson="it", step=LESSON_STEP[1])
-    app.run()
     before = header(app)
     cell = before["posed"]["picture"]["asked"]
     assert before["told"] is None and set(before["posed"]["picture"]["weights"][cell]) == {None}
@@ -101,7 +97,6 @@ def test_a_step_alone_leads_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> Non
     step_part._picked(lesson, lesson.steps[0], lesson, False, {"following": True})
     assert changes == [{"step": lesson.steps[1].name}, {"lesson": "it", "step": None, "own": ""}]
     app = opened(lesson="it", only="1")
-    app.run()
     assert not app.sidebar.children and not app.button and header(app)["only"] is True
 
 
@@ -112,7 +107,6 @@ def test_a_file_that_cannot_be_read_is_named_beside_the_lessons_that_can(
     (tmp_path / "mine.md").write_text("---\ntitle: Mine\n---\n\n## A step\nask: guess\n", "utf-8")
     monkeypatch.setattr(models, "LESSONS", tmp_path)
     app = opened()
-    app.run()
     assert [lesson["name"] for lesson in header(app)["lessons"]] == ["it"]
     (warning,) = app.warning
     assert re.search(r"mine\.md, line \d+: ", warning.value)
@@ -120,13 +114,11 @@ def test_a_file_that_cannot_be_read_is_named_beside_the_lessons_that_can(
 
 def test_a_link_to_a_lesson_that_is_not_here_shows_those_that_are() -> None:
     app = opened(lesson="nowhere")
-    app.run()
     assert "no lesson of that name" in app.info[0].value and len(header(app)["lessons"]) == 11
 
 
 def test_a_lesson_is_offered_on_paper_for_the_class_and_with_the_answers() -> None:
     app = opened(lesson="it")
-    app.run()
     assert [button.proto.label for button in app.get("download_button")] == ["For the class", "With the answers"]
 
 
@@ -155,13 +147,11 @@ def test_a_step_without_a_lesson_is_the_list(query: dict[str, str]) -> None:
 
 def test_the_last_step_asks_about_a_sentence_that_was_typed() -> None:
     app = opened(lesson="cross", step="your-sentence")
-    app.run()
     before = header(app)
     assert (
         before["posed"] is None and before["typed"]["sentence"] == "" and before["steps"][-1]["name"] == "your-sentence"
     )
     app = opened(lesson="cross", step="your-sentence", own="The old dog <b>sleeps</b>.")
-    app.run()
     shown = header(app)
     assert shown["sentence"] == "The old dog <b>sleeps</b>." and shown["posed"]["ask"] == "word"
     assert shown["told"] is None

@@ -19,6 +19,7 @@ from headlight.teaching.lessons.posing import base, truth
 from headlight.teaching.lessons.reading import read
 from server.classroom.classes import Classes, Quota, store
 from tests.ui.pages import page_at
+from tests.unpacked import unpacked
 from ui.lessons import secret_keeper, shelf, teaching
 from ui.state import models
 
@@ -42,9 +43,7 @@ def screen(app: AppTest, name: str = "headlight_class") -> dict[str, Any]:
     (message,) = [
         component.proto.bytes for component in app.get("bidi_component") if component.proto.component_name == name
     ]
-    size = int.from_bytes(message[:4], "little")
-    content: dict[str, Any] = json.loads(message[4 : 4 + size])
-    return content
+    return unpacked(message)[0]
 
 
 def started() -> AppTest:
