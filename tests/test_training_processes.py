@@ -1,4 +1,4 @@
-"""Several processes, as `accelerate launch` starts them, make the updates of one process with the whole batch."""
+"""Several processes, as torchrun and `accelerate launch` start them, make the updates of one with the whole batch."""
 
 from __future__ import annotations
 
@@ -21,14 +21,17 @@ pytestmark = pytest.mark.slow  # starts other processes for real
 
 
 def launch(kind: str, *arguments: str) -> None:
-    """`accelerate launch` of the command line in two processes of this machine."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
-    launcher = [sys.executable, "-m", "accelerate.commands.launch", "--num_processes", "2", "--num_machines", "1"]
-    command = [*launcher, "--main_process_port", port, kind, "-m", "headlight", *arguments]
+    """Start the command line in two processes of this machine: by torchrun, or by `accelerate launch` of this kind."""
+    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    if kind != "torchrun":
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = str(free.getsockname()[1])
+        launcher = [sys.executable, "-m", "accelerate.commands.launch", "--num_processes", "2", "--num_machines", "1"]
+        launcher += ["--main_process_port", port, kind]
     # No GPU on a machine that tests: torch.distributed's "gloo" on the loopback.
     env = {**os.environ, "ACCELERATE_USE_CPU": "true", "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
+    command = [*launcher, "-m", "headlight", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=env)
     assert done.returncode == 0, done.stderr
 
@@ -54,8 +57,9 @@ def assert_same_updates(alone: RunFolder, both: RunFolder) -> None:
 
 
 def test_two_processes_with_half_the_batch_each_make_the_updates_of_one(recipe: Recipe, tmp_path: Path) -> None:
+    """By torchrun; `accelerate launch --multi_gpu` starts two processes in test_heads_command.py."""
     alone, both = finished_run(tmp_path, "alone", recipe), RunFolder(tmp_path / "both")
-    launch("--multi_gpu", *shlex.split(recipe.command(str(both.path)))[3:])
+    launch("torchrun", *shlex.split(recipe.command(str(both.path)))[3:])
     assert_same_updates(alone, both)
 
 
@@ -78,13 +82,3 @@ def test_one_process_in_place_of_two_is_refused(tmp_path: Path) -> None:
     done = subprocess.run([*launcher, *train], capture_output=True, text=True, timeout=300)
     assert done.returncode != 0 and "asked for 2 processes and started one" in done.stderr
     assert not (tmp_path / "run").exists()
-
-
-def test_torchrun_starts_both(recipe: Recipe, tmp_path: Path) -> None:
-    alone, both = finished_run(tmp_path, "alone", recipe), RunFolder(tmp_path / "both")
-    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    words = ["-m", "headlight", *shlex.split(recipe.command(str(both.path)))[3:]]
-    env = {**os.environ, "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
-    done = subprocess.run([*launcher, *words], capture_output=True, text=True, timeout=300, env=env)
-    assert done.returncode == 0, done.stderr
-    assert_same_updates(alone, both)
