@@ -13,9 +13,13 @@ from unittest.mock import patch
 import pytest
 from playwright.sync_api import Browser, Page, Playwright, Request, expect, sync_playwright
 
+from headlight import checkpoints
+from headlight.cli.verbs import main
+from headlight.web.model_file import round_weights
 from tests.browser.tabs import Tabs, listen, new_context
 from tests.forked import serve_forked
 from tools.serving import launch, serve, wait_until_idle
+from transformer import Translator
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -72,6 +76,22 @@ def small_url(small_models: Path, tmp_path_factory: pytest.TempPathFactory) -> I
             log = tmp_path_factory.mktemp("small-app") / "log.txt"
             address = serving.enter_context(serve_forked(ROOT / "app.py", log))
         yield address
+
+
+@pytest.fixture(scope="session")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The published page of english-french, in one file."""
+    path = tmp_path_factory.mktemp("published") / "page.html"
+    assert main(["publish", "english-french", "--single", str(path)]) == 0
+    return path
+
+
+@pytest.fixture(scope="session")
+def published_model() -> Translator:
+    """The model of that page, with its rounded weights."""
+    checkpoint = checkpoints.load("english-french")
+    round_weights(checkpoint.model)
+    return Translator(checkpoint)
 
 
 @pytest.fixture(scope="session")

@@ -64,16 +64,25 @@ DRAWN = """async letters => {
 DRAWN_SECONDS = 10  # in which a busy machine has drawn everything in another theme and size; a fault stays
 
 
-def violations(page: Page, widths: tuple[int, ...] = (), themes: tuple[Theme, ...] = ()) -> list[str]:
+def follow_browser(page: Page, theme: Theme) -> None:
+    page.emulate_media(color_scheme=theme)
+
+
+def violations(
+    page: Page,
+    widths: tuple[int, ...] = (),
+    themes: tuple[Theme, ...] = (),
+    set_theme: Callable[[Page, Theme], None] = follow_browser,
+) -> list[str]:
     """Return what axe finds on the page as it is, or at each of these widths.
 
-    The page follows the browser's theme. In the themes after the first only the colours differ, so only contrast is
-    looked at again. Afterwards the page has its size again, and the first of the themes.
+    In the themes after the first only the colours differ, so only contrast is looked at again. Afterwards the page has
+    its size again, and the first of the themes.
     """
     load_axe(page)
     size, found = page.viewport_size, list[str]()
-    if themes:
-        page.emulate_media(color_scheme=themes[0])
+    for theme in themes[:1]:
+        set_theme(page, theme)
     for width in widths or (None,):
         if width and size:
             page.set_viewport_size({"width": width, "height": size["height"]})
@@ -81,9 +90,9 @@ def violations(page: Page, widths: tuple[int, ...] = (), themes: tuple[Theme, ..
     if widths and size:
         page.set_viewport_size(size)
     for theme in themes[1:]:
-        page.emulate_media(color_scheme=theme)
+        set_theme(page, theme)
         found += [f"{theme} {text}" for text in _settled(page, CONTRAST)]
-        page.emulate_media(color_scheme=themes[0])
+        set_theme(page, themes[0])
     return found
 
 

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Playwright, expect
 
-from headlight.cli.verbs import main
 from tests.browser.attention.looking import thumb
 from tests.browser.firefox import launch_firefox
 from tests.browser.tabs import Tabs, listen
@@ -135,11 +134,9 @@ def test_the_first_page_with_its_sentence_menus_keys_and_the_clipboard(
     fills_the_window(page, "Attention")
 
 
-def test_a_published_file(window: Callable[..., Page], tmp_path: Path) -> None:
-    file = tmp_path / "page.html"
-    assert main(["publish", str(ROOT / "checkpoints/english-french"), "--single", str(file)]) == 0
+def test_a_published_file(window: Callable[..., Page], published: Path) -> None:
     page = window(offline=True)
-    page.goto(file.as_uri())
+    page.goto(published.as_uri())
     page.locator(".thumb").first.wait_for()
     type_over(page.get_by_label("Type a sentence in English"), "The girl sees the dog.")
     expect(page.locator(".token b").last).to_have_text("[EOS]")

@@ -2,43 +2,36 @@
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from headlight import checkpoints
 from headlight.analysis.layout import descriptions, lay_out, measures
 from headlight.cli.verbs import main
-from headlight.web.model_file import round_weights
+from tests.browser import test_accessibility as accessibility
 from tests.browser.served import open_damaged, serve_folder
-from tests.browser.test_accessibility import violations
+from tests.browser.test_accessibility import Theme
 from transformer import Translator
 from transformer.taps import Ablate, Site
 from transformer.trace import KINDS, Kind, Trace
 
-MODEL = Path(__file__).parents[2] / "checkpoints/english-french"
 TEXT = "The animal didn't cross the street because it was too wide."
-
-
-@pytest.fixture(scope="module")
-def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("published") / "page.html"
-    assert main(["publish", str(MODEL), "--single", str(path)]) == 0
-    return path
-
-
-@pytest.fixture(scope="module")
-def model() -> Translator:
-    checkpoint = checkpoints.load(MODEL)
-    round_weights(checkpoint.model)
-    return Translator(checkpoint)
 
 
 def show(page: Page, file: Path, address: str = "") -> None:
     page.goto(f"{file.as_uri()}#{address}")
     page.locator(".thumb").first.wait_for()
+
+
+def press_theme_button(page: Page, theme: Theme) -> None:
+    """A published page does not follow the browser's theme. Keys, unlike a click, leave open what is open."""
+    if page.locator("html").get_attribute("data-theme") != theme:
+        page.get_by_role("button", name=f"{theme.capitalize()} theme").press("Enter")
+
+
+violations = partial(accessibility.violations, themes=("light", "dark"), set_theme=press_theme_button)
 
 
 def captions(page: Page, kind: Kind) -> list[str]:
@@ -58,9 +51,9 @@ def tokens(page: Page) -> list[str]:
     return page.locator(".token b").all_inner_texts()
 
 
-def test_all_that_it_says_is_what_the_model_computes(tab: Page, file: Path, model: Translator) -> None:
-    show(tab, file, f"text={TEXT}")
-    trace = model.trace(TEXT)
+def test_all_that_it_says_is_what_the_model_computes(tab: Page, published: Path, published_model: Translator) -> None:
+    show(tab, published, f"text={TEXT}")
+    trace = published_model.trace(TEXT)
     assert tokens(tab) == [label.removeprefix("▁") for label in trace.target.labels[1:]]
     shares = [f"{round(100 * p)}" for p in [2.718281828459045**log for log in trace.log_probs]]
     assert [share.split()[-1] for share in tab.locator(".token small").all_inner_texts()] == [
@@ -71,12 +64,12 @@ def test_all_that_it_says_is_what_the_model_computes(tab: Page, file: Path, mode
         assert captions(tab, kind) == expected(trace, kind)
 
 
-def test_a_head_is_switched_off_and_on_again(tab: Page, file: Path, model: Translator) -> None:
-    show(tab, file, f"text={TEXT}&layer=3&head=4")
+def test_a_head_is_switched_off_and_on_again(tab: Page, published: Path, published_model: Translator) -> None:
+    show(tab, published, f"text={TEXT}&layer=3&head=4")
     with_all = tokens(tab)
     tab.get_by_role("button", name="Switch this head off").click()
     expect(tab.get_by_text("1 head is off")).to_be_visible()
-    trace = model.trace(TEXT, interventions=[Ablate(Site("decoder", 2, "cross"), 3)])
+    trace = published_model.trace(TEXT, interventions=[Ablate(Site("decoder", 2, "cross"), 3)])
     expect(tab.locator(".token b")).to_have_text([label.removeprefix("▁") for label in trace.target.labels[1:]])
     assert captions(tab, "cross") == expected(trace, "cross")
     assert tab.url.endswith("layer=3&head=4&changes=cross.3.4")
@@ -89,13 +82,13 @@ def test_a_head_is_switched_off_and_on_again(tab: Page, file: Path, model: Trans
     expect(tab.locator(".token b")).to_have_text(with_all)
 
 
-def test_what_is_typed_is_translated_and_the_last_wins(tab: Page, file: Path, model: Translator) -> None:
-    show(tab, file)
+def test_what_is_typed_is_translated_and_the_last_wins(tab: Page, published: Path, published_model: Translator) -> None:
+    show(tab, published)
     box = tab.get_by_label("Type a sentence in English")
     for text in ("The girl", "The girl sees", "The girl sees the dog."):
         box.fill(text)
         box.press("Enter")
-    written = [label.removeprefix("▁") for label in model.translate("The girl sees the dog.").tokens]
+    written = [label.removeprefix("▁") for label in published_model.translate("The girl sees the dog.").tokens]
     expect(tab.locator(".token b")).to_have_text(written)
     box.fill("   ")
     expect(tab.get_by_text("Type a sentence, and the model translates it")).to_be_visible()
@@ -106,10 +99,10 @@ def test_what_is_typed_is_translated_and_the_last_wins(tab: Page, file: Path, mo
     expect(tab.get_by_text(re.compile(r"The sentence has \d+ tokens and this model reads at most 64"))).to_be_visible()
 
 
-def test_step_by_step(tab: Page, file: Path, model: Translator) -> None:
-    show(tab, file, f"text={TEXT}")
+def test_step_by_step(tab: Page, published: Path, published_model: Translator) -> None:
+    show(tab, published, f"text={TEXT}")
     tab.get_by_role("radio", name="Step by step").click()
-    best = model.translate(TEXT, beam_size=3)
+    best = published_model.translate(TEXT, beam_size=3)
     expect(tab.locator(".player .stop")).to_have_text(["[SOS]", *best.tokens])
     tab.get_by_role("button", name="Step forward").click()
     expect(tab.get_by_role("heading", name=re.compile("^Step 2 of"))).to_be_visible()
@@ -119,19 +112,19 @@ def test_step_by_step(tab: Page, file: Path, model: Translator) -> None:
     other.click()
     expect(tab.get_by_text("You chose the token of step 2")).to_be_visible()
     expect(tab.locator(".player .stop").nth(2)).to_have_text(label)
-    tokenizer = model.checkpoint.target_tokenizer
-    forced = model.translate(TEXT, beam_size=3, prefix=[best.ids[0], tokenizer.named(label, best.ids[1])])
+    tokenizer = published_model.checkpoint.target_tokenizer
+    forced = published_model.translate(TEXT, beam_size=3, prefix=[best.ids[0], tokenizer.named(label, best.ids[1])])
     expect(tab.locator(".player .stop")).to_have_text(["[SOS]", *forced.tokens])
     tab.get_by_role("button", name="Let it choose again").click()
     tab.get_by_role("radio", name="Greedy").click()
-    expect(tab.locator(".player .stop")).to_have_text(["[SOS]", *model.translate(TEXT, beam_size=1).tokens])
+    expect(tab.locator(".player .stop")).to_have_text(["[SOS]", *published_model.translate(TEXT, beam_size=1).tokens])
     assert tab.url.endswith("&page=decoding&strategy=greedy")
     tab.get_by_role("radio", name="Every head").click()
     expect(tab.locator(".thumb").first).to_be_visible()
 
 
-def test_a_link_opens_the_search_where_the_reader_stood(tab: Page, file: Path) -> None:
-    tab.goto(f"{file.as_uri()}#text={TEXT}&page=decoding&size=2&step=3&layer=1&head=2&pruned=0&under=score")
+def test_a_link_opens_the_search_where_the_reader_stood(tab: Page, published: Path) -> None:
+    tab.goto(f"{published.as_uri()}#text={TEXT}&page=decoding&size=2&step=3&layer=1&head=2&pruned=0&under=score")
     expect(tab.get_by_role("heading", name=re.compile("^Step 3 of"))).to_be_visible()
     expect(tab.get_by_label("Layer", exact=True)).to_have_value("0")
     expect(tab.get_by_label("Head", exact=True)).to_have_value("1")
@@ -146,8 +139,8 @@ def test_a_link_opens_the_search_where_the_reader_stood(tab: Page, file: Path) -
     expect(tab.get_by_role("heading", name=re.compile("^Step 1 of"))).to_be_visible()
 
 
-def test_keys_choose_a_head_and_the_theme_is_kept(tab: Page, file: Path) -> None:
-    show(tab, file, f"text={TEXT}&layer=1&head=1")
+def test_keys_choose_a_head_and_the_theme_is_kept(tab: Page, published: Path) -> None:
+    show(tab, published, f"text={TEXT}&layer=1&head=1")
     tab.locator('.thumb[aria-selected="true"]').press("ArrowDown")
     expect(tab.get_by_role("heading", name="Layer 2, head 1")).to_be_visible()
     assert "layer=2&head=1" in tab.url
@@ -155,15 +148,15 @@ def test_keys_choose_a_head_and_the_theme_is_kept(tab: Page, file: Path) -> None
     expect(tab.locator("html")).to_have_attribute("data-theme", "dark")
 
 
-def test_an_address_that_says_nonsense(tab: Page, file: Path) -> None:
-    show(tab, file, "text=A%20dog.&kind=other&layer=99&head=0&changes=cross.9.9,x,encoder.1.1")
+def test_an_address_that_says_nonsense(tab: Page, published: Path) -> None:
+    show(tab, published, "text=A%20dog.&kind=other&layer=99&head=0&changes=cross.9.9,x,encoder.1.1")
     expect(tab.get_by_role("heading", name=re.compile("^Layer"))).to_be_visible()
     expect(tab.get_by_text("1 head is off")).to_be_visible()  # of those that the address names, the model has one
 
 
 @pytest.mark.parametrize("part", ["picture", "sentence"])
-def test_within_another_page_it_shows_a_part_of_itself(tab: Page, file: Path, part: str) -> None:
-    show(tab, file, f"text={TEXT}&layer=1&head=1&embed={part}&theme=dark")
+def test_within_another_page_it_shows_a_part_of_itself(tab: Page, published: Path, part: str) -> None:
+    show(tab, published, f"text={TEXT}&layer=1&head=1&embed={part}&theme=dark")
     expect(tab.locator("html")).to_have_attribute("data-theme", "dark")
     expect(tab.get_by_role("heading", name="Headlight")).to_be_hidden()
     expect(tab.get_by_role("radio", name="Step by step")).to_be_hidden()
@@ -179,15 +172,15 @@ def test_within_another_page_it_shows_a_part_of_itself(tab: Page, file: Path, pa
     expect(tab.get_by_text("this model reads at most 64")).to_be_visible()
 
 
-def test_it_fits_a_phone(tab: Page, file: Path) -> None:
+def test_it_fits_a_phone(tab: Page, published: Path) -> None:
     tab.set_viewport_size({"width": 390, "height": 844})
-    show(tab, file, f"text={TEXT}")
+    show(tab, published, f"text={TEXT}")
     assert tab.evaluate("document.documentElement.scrollWidth") == 390
 
 
 @pytest.mark.parametrize("share", [0.05, 0.5, 0.9])
-def test_a_file_that_is_cut_off_says_so(browser: Browser, file: Path, tmp_path: Path, share: float) -> None:
-    page = file.read_bytes()
+def test_a_file_that_is_cut_off_says_so(browser: Browser, published: Path, tmp_path: Path, share: float) -> None:
+    page = published.read_bytes()
     cut = tmp_path / "cut.html"
     cut.write_bytes(page[: int(share * len(page))])
     tab = browser.new_page()
@@ -210,35 +203,33 @@ def test_a_file_that_is_cut_off_says_so(browser: Browser, file: Path, tmp_path: 
         ("delete window.ResizeObserver", "or the browser is from before"),
     ],
 )
-def test_a_browser_that_lacks_something_is_told(browser: Browser, file: Path, lacks: str, says: str) -> None:
+def test_a_browser_that_lacks_something_is_told(browser: Browser, published: Path, lacks: str, says: str) -> None:
     tab = browser.new_page()
     tab.add_init_script(lacks)
-    tab.goto(file.as_uri())
+    tab.goto(published.as_uri())
     expect(tab.get_by_text(says)).to_be_visible()
     tab.close()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(browser: Browser, file: Path, theme: Literal["light", "dark"]) -> None:
-    """Check both widths, with the export menu open, and in the search; the lessons have a test of their own."""
-    tab = browser.new_page(color_scheme=theme)
-    for width in (1280, 390):
+def test_axe_finds_nothing(browser: Browser, published: Path) -> None:
+    """At both widths, with the export menu open, and in the search; the lessons have a test of their own."""
+    tab = browser.new_page()
+    show(tab, published, f"text={TEXT}")
+    assert violations(tab, (1280, 390)) == []
+    tab.get_by_text("Export", exact=True).click()
+    for width in (390, 1280):
         tab.set_viewport_size({"width": width, "height": 844})
-        show(tab, file, f"text={TEXT}")
-        assert violations(tab) == []
-        tab.get_by_text("Export", exact=True).click()
         expect(tab.get_by_role("button", name="This head as SVG")).to_be_in_viewport()
-        assert violations(tab) == []
         assert tab.evaluate("document.documentElement.scrollWidth") == width
-        tab.get_by_role("radio", name="Step by step").click()
-        expect(tab.locator(".player")).to_be_visible()
-        assert violations(tab) == []
-        tab.goto("about:blank")
+    assert violations(tab, (1280, 390)) == []
+    tab.get_by_role("radio", name="Step by step").click()
+    expect(tab.locator(".player")).to_be_visible()
+    assert violations(tab, (1280, 390)) == []
     tab.close()
 
 
-def test_the_keyboard_alone_is_enough(tab: Page, file: Path, tmp_path: Path) -> None:
-    show(tab, file, f"text={TEXT}&layer=1&head=1")
+def test_the_keyboard_alone_is_enough(tab: Page, published: Path, tmp_path: Path) -> None:
+    show(tab, published, f"text={TEXT}&layer=1&head=1")
     tab.get_by_label("Type a sentence in English").focus()
     for _ in range(30):
         tab.keyboard.press("Tab")
@@ -257,8 +248,8 @@ def test_the_keyboard_alone_is_enough(tab: Page, file: Path, tmp_path: Path) -> 
     expect(tab.get_by_role("heading", name="Layer 1, head 2")).to_be_visible()
 
 
-def test_back_leads_to_the_page_before(tab: Page, file: Path) -> None:
-    show(tab, file, f"text={TEXT}&layer=1&head=1")
+def test_back_leads_to_the_page_before(tab: Page, published: Path) -> None:
+    show(tab, published, f"text={TEXT}&layer=1&head=1")
     tab.locator(".thumb").nth(2).click()  # a choice on the same page is no step back
     tab.get_by_role("radio", name="Lessons").click()
     tab.locator(".lessons a").first.click()
@@ -272,9 +263,9 @@ def test_back_leads_to_the_page_before(tab: Page, file: Path) -> None:
     expect(tab.locator(".lessons a").first).to_be_visible()
 
 
-def test_on_paper_the_page_is_light_and_without_controls(browser: Browser, file: Path, tmp_path: Path) -> None:
+def test_on_paper_the_page_is_light_and_without_controls(browser: Browser, published: Path, tmp_path: Path) -> None:
     tab = browser.new_page(color_scheme="dark")
-    show(tab, file, f"text={TEXT}")
+    show(tab, published, f"text={TEXT}")
     corner = """() => {
         const { canvas, box } = document.querySelectorAll(".views .hl")[1].view, ratio = devicePixelRatio;
         const pen = canvas.getContext("2d");
@@ -296,23 +287,23 @@ def test_on_paper_the_page_is_light_and_without_controls(browser: Browser, file:
     tab.close()
 
 
-def test_two_tabs_of_one_file(tab: Page, file: Path, model: Translator) -> None:
+def test_two_tabs_of_one_file(tab: Page, published: Path, published_model: Translator) -> None:
     other = tab.context.new_page()
-    show(tab, file, "text=The girl sees the dog.")
-    show(other, file, "text=The cat.")
+    show(tab, published, "text=The girl sees the dog.")
+    show(other, published, "text=The cat.")
     for page, text in ((tab, "The girl sees the dog."), (other, "The cat.")):
-        assert tokens(page) == [label.removeprefix("▁") for label in model.translate(text).tokens]
+        assert tokens(page) == [label.removeprefix("▁") for label in published_model.translate(text).tokens]
 
 
-def test_a_damaged_file_says_so(browser: Browser, file: Path, tmp_path: Path) -> None:
-    with open_damaged(browser, file, "model", 400_000, tmp_path / "broken.html") as tab:
+def test_a_damaged_file_says_so(browser: Browser, published: Path, tmp_path: Path) -> None:
+    with open_damaged(browser, published, "model", 400_000, tmp_path / "broken.html") as tab:
         expect(tab.get_by_text("The model in this file is damaged; get the file again.")).to_be_visible()
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("published") / "folder"
-    assert main(["publish", str(MODEL), str(path)]) == 0
+    assert main(["publish", "english-french", str(path)]) == 0
     return path
 
 
@@ -323,14 +314,14 @@ def served(folder: Path) -> Iterator[str]:
 
 
 def test_a_folder_is_served_and_loads_a_model_when_it_is_needed(
-    browser: Browser, served: str, model: Translator
+    browser: Browser, served: str, published_model: Translator
 ) -> None:
     tab = browser.new_page()
     requested: list[str] = []
     tab.on("request", lambda request: requested.append(request.url.removeprefix(served).partition("?")[0]))
     tab.goto(f"{served}#text={TEXT}")
     tab.locator(".thumb").first.wait_for()
-    assert captions(tab, "cross") == expected(model.trace(TEXT), "cross")
+    assert captions(tab, "cross") == expected(published_model.trace(TEXT), "cross")
     assert [name for name in requested if not name.startswith("blob:")] == ["", "model.bin"]
     tab.close()
 

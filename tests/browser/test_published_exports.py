@@ -15,7 +15,7 @@ from playwright.sync_api import Page, expect
 
 from headlight.analysis.layout import sharpest
 from headlight.charts.colours import THEMES, lookup
-from tests.browser.test_published import TEXT, file, model, show  # noqa: F401
+from tests.browser.test_published import TEXT, show
 from transformer import Translator
 from transformer.trace import KINDS, Kind, Trace
 
@@ -25,8 +25,8 @@ HOSTILE = '=1+1 <img src=x onerror="alert(1)"> The girl & the dog'
 
 
 @pytest.fixture(scope="module")
-def trace(model: Translator) -> Trace:  # noqa: F811
-    return model.trace(TEXT)
+def trace(published_model: Translator) -> Trace:
+    return published_model.trace(TEXT)
 
 
 def export(page: Page, what: str, form: str, folder: Path) -> Path:
@@ -51,15 +51,15 @@ def numbers(cells: list[list[str]]) -> NDArray[np.float64]:
     return np.array([[float(cell) if cell else np.nan for cell in row] for row in cells])
 
 
-def expected(trace: Trace, kind: Kind) -> NDArray[np.float64]:  # noqa: F811
+def expected(trace: Trace, kind: Kind) -> NDArray[np.float64]:
     """The patterns [L, H, Q, K], NaN where masked."""
     masked = trace.masked(kind)
     return np.where(masked, np.nan, trace.pattern(kind).astype(float))
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_csv_holds_the_weights(tab: Page, file: Path, trace: Trace, kind: Kind, tmp_path: Path) -> None:  # noqa: F811
-    show(tab, file, f"text={TEXT}&kind={kind}&layer=2&head=3")
+def test_the_csv_holds_the_weights(tab: Page, published: Path, trace: Trace, kind: Kind, tmp_path: Path) -> None:
+    show(tab, published, f"text={TEXT}&kind={kind}&layer=2&head=3")
     weights = expected(trace, kind)
     path = export(tab, HEAD, "CSV", tmp_path)
     assert path.name.startswith(f"english-french-{kind}-layer-2-head-3-The-animal-didn-t-cross")
@@ -107,8 +107,8 @@ def are_shown(drawn: NDArray[np.int64], weights: NDArray[np.float64]) -> bool:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_svg_shows_the_weights(tab: Page, file: Path, trace: Trace, kind: Kind, tmp_path: Path) -> None:  # noqa: F811
-    show(tab, file, f"text={TEXT}&kind={kind}&layer=3&head=1")
+def test_the_svg_shows_the_weights(tab: Page, published: Path, trace: Trace, kind: Kind, tmp_path: Path) -> None:
+    show(tab, published, f"text={TEXT}&kind={kind}&layer=3&head=1")
     weights = expected(trace, kind)
     root = ElementTree.parse(export(tab, HEAD, "SVG", tmp_path)).getroot()
     assert root.findtext(f"{SVG}title") == re.sub("^Cross self", "Cross", f"{kind.capitalize()} self-attention") + (
@@ -131,11 +131,11 @@ def test_the_svg_shows_the_weights(tab: Page, file: Path, trace: Trace, kind: Ki
 
 def test_the_svg_of_lines_has_a_line_for_each_strong_weight(
     tab: Page,
-    file: Path,  # noqa: F811
+    published: Path,
     trace: Trace,
     tmp_path: Path,
 ) -> None:
-    show(tab, file, f"text={TEXT}&layer=2&head=4")
+    show(tab, published, f"text={TEXT}&layer=2&head=4")
     tab.get_by_role("button", name="Head 1", exact=True).click()  # beside head 4
     root = ElementTree.parse(export(tab, LINES, "SVG", tmp_path)).getroot()
     assert root.findtext(f"{SVG}title") == (
@@ -149,9 +149,9 @@ def test_the_svg_of_lines_has_a_line_for_each_strong_weight(
 
 
 @pytest.mark.parametrize("what", [HEAD, EVERY, LINES])
-def test_the_png_is_as_large_as_twice_the_svg(tab: Page, file: Path, what: str, tmp_path: Path) -> None:  # noqa: F811
+def test_the_png_is_as_large_as_twice_the_svg(tab: Page, published: Path, what: str, tmp_path: Path) -> None:
     tab.set_viewport_size({"width": 390, "height": 844})  # what is taken away is no smaller on a phone
-    show(tab, file, f"text={TEXT}&kind=encoder&layer=2&head=1")
+    show(tab, published, f"text={TEXT}&kind=encoder&layer=2&head=1")
     tab.get_by_role("button", name="Dark theme").click()
     root = ElementTree.parse(export(tab, what, "SVG", tmp_path)).getroot()
     image = Image.open(export(tab, what, "PNG", tmp_path))
@@ -166,8 +166,8 @@ def test_the_png_is_as_large_as_twice_the_svg(tab: Page, file: Path, what: str, 
     assert tab.evaluate("document.documentElement.scrollWidth") == 390
 
 
-def test_hostile_text_stays_text_and_no_cell_is_a_formula(tab: Page, file: Path, tmp_path: Path) -> None:  # noqa: F811
-    show(tab, file)
+def test_hostile_text_stays_text_and_no_cell_is_a_formula(tab: Page, published: Path, tmp_path: Path) -> None:
+    show(tab, published)
     tab.get_by_label("Type a sentence in English").fill(HOSTILE)
     tab.get_by_label("Type a sentence in English").press("Enter")
     expect(tab.locator(".side.left .token").first).to_be_visible()
@@ -185,8 +185,8 @@ def test_hostile_text_stays_text_and_no_cell_is_a_formula(tab: Page, file: Path,
     }
 
 
-def test_a_head_that_is_off_is_said(tab: Page, file: Path, tmp_path: Path) -> None:  # noqa: F811
-    show(tab, file, f"text={TEXT}&layer=3&head=4&changes=cross.3.4")
+def test_a_head_that_is_off_is_said(tab: Page, published: Path, tmp_path: Path) -> None:
+    show(tab, published, f"text={TEXT}&layer=3&head=4&changes=cross.3.4")
     path = export(tab, HEAD, "CSV", tmp_path)
     assert path.name.startswith("english-french-changed-cross-layer-3-head-4")
     facts, table = rows_of(path)
@@ -195,9 +195,9 @@ def test_a_head_that_is_off_is_said(tab: Page, file: Path, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_first_head_is_the_apps(tab: Page, file: Path, model: Translator, kind: Kind) -> None:  # noqa: F811
+def test_the_first_head_is_the_apps(tab: Page, published: Path, published_model: Translator, kind: Kind) -> None:
     for text in (TEXT, "The girl sees the dog.", "qux zyx", "dog"):
-        show(tab, file, f"text={text}&kind={kind}")
-        layer, head = sharpest(model.trace(text), kind)
+        show(tab, published, f"text={text}&kind={kind}")
+        layer, head = sharpest(published_model.trace(text), kind)
         expect(tab.get_by_role("heading", name=f"Layer {layer + 1}, head {head + 1}")).to_be_visible()
         tab.goto("about:blank")

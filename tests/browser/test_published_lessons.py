@@ -12,7 +12,6 @@ from headlight.glossary import glossary
 from headlight.teaching.lessons.measuring import LessonComputer
 from headlight.teaching.lessons.posing import base, truth
 from tests.browser.served import open_damaged
-from tests.browser.test_accessibility import violations
 from tests.browser.test_lessons import (
     LESSONS,
     answer_about_a_typed_sentence,
@@ -22,6 +21,7 @@ from tests.browser.test_lessons import (
     step_of,
     told,
 )
+from tests.browser.test_published import violations
 from ui.state import models
 
 
@@ -77,15 +77,13 @@ def test_a_link_opens_a_step_and_the_answer_comes_after_the_guess(tab: Page, fil
     tab.goto(f"{file.as_uri()}#page=lessons&lesson=it&step={name}")
     expect(reveal(tab)).to_be_visible()
     if step.ask == "row":
-        assert violations(tab, (1280, 390), ("light", "dark")) == []
+        assert violations(tab, (1280, 390)) == []
     assert answer["explanation"][:30] not in tab.locator("body").inner_text()
     tab.get_by_role("button", name="Show me without a guess").click()
     told(tab)
     assert answer["explanation"][:30] in tab.locator(".why").inner_text()
     expect(tab.get_by_text("Computed in this browser from english-french")).to_be_visible()
-    for theme in ("Dark theme", "Light theme"):
-        tab.get_by_role("button", name=theme).click()
-        assert violations(tab, (1280, 390)) == []
+    assert violations(tab, (1280, 390)) == []
     tab.set_viewport_size({"width": 390, "height": 844})
     expect(tab.locator(".why")).to_be_visible()
     assert tab.evaluate("document.documentElement.scrollWidth") == 390
@@ -104,7 +102,7 @@ def test_from_a_step_to_its_sentence_and_back(tab: Page, file: Path) -> None:
     expect(tab.get_by_role("heading", name="Layer 2, head 2")).to_be_visible()
     card = tab.locator(".lessons-strip").get_by_role("link", name=re.compile("One word asks"))
     expect(card).to_contain_text("Go on at step 2")
-    assert violations(tab, (1280, 390), ("light", "dark")) == []
+    assert violations(tab, (1280, 390)) == []
     card.click()
     expect(tab.locator(".steps .now")).to_have_attribute("aria-label", re.compile("^Step 2, "))
     assert tab.evaluate("scrollY") == 0
@@ -115,7 +113,7 @@ def test_from_a_step_to_its_sentence_and_back(tab: Page, file: Path) -> None:
     told(tab)
     tab.get_by_role("button", name="All lessons").click()
     expect(link_to(tab, "One word asks").locator(".dots .full")).to_have_count(1)
-    assert violations(tab, (1280, 390), ("light", "dark")) == []
+    assert violations(tab, (1280, 390)) == []
 
 
 def test_a_step_with_a_long_name_fits_a_phone(tab: Page, file: Path) -> None:
