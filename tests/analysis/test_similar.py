@@ -216,8 +216,7 @@ def test_a_token_of_the_translation_is_looked_up_where_it_is_written(made: Token
         site = TokenSite.parse(text)
         found = made.nearest(source, target, 2, site, 5)
         assert {token.marked.word for token in found} <= {word for _, text in PAIRS for word in text.split()}
-        row = int(made.search(source, target, 2, site, 1)[0][0])
-        own = made.token(row, "target")
+        (own,) = made.nearest(source, target, 2, site, 1)
         assert own.target.split().count(own.marked.word) and own.translated in own.source.split()
     vectors = made.vectors(TokenSite("decoder", 3))
     place = [label for sentence in range(4) for label in made._ids(sentence, "target")[1:-1]]

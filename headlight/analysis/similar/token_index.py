@@ -117,25 +117,19 @@ class TokenIndex:
         self, source: Sequence[int], target: Sequence[int], token: int, site: TokenSite, count: int = 20,
         tap: Tap | None = None,
     ) -> list[SimilarToken]:  # fmt: skip
-        """Return the same as `like` for a sentence and its translation given as ids; `tap` may change heads."""
-        rows, cosines = self.search(source, target, token, site, count, tap)
-        return [self.token(int(row), site.side, float(cosine)) for row, cosine in zip(rows, cosines, strict=True)]
-
-    def search(
-        self, source: Sequence[int], target: Sequence[int], token: int, site: TokenSite, count: int = 20,
-        tap: Tap | None = None,
-    ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-        """Return the rows of the nearest tokens in the index and their cosines, for the arguments of `nearest`."""
+        """Return the same as `like` for the ids of a sentence and of its translation; `tap` may change heads."""
         query = self._query(source, target, token, site, tap)
         vectors = self.vectors(site.every_head)
         vectors = vectors if site.head is None else vectors[:, site.head]
         excluded = self._rows_of_same_source(source, site.side)
         try:
-            return nearest(vectors, query, count, excluded)
+            best = nearest(vectors, query, count, excluded)
         except ValueError as error:
             if "not numbers" in str(error):
                 raise IndexRefused("broken", f"The index {short(self.folder)} is broken. {error}") from None
             raise
+        rows = zip(best.rows.tolist(), best.cosines.tolist(), strict=True)
+        return [self._token(row, site.side, cosine) for row, cosine in rows]
 
     def _query(
         self, source: Sequence[int], target: Sequence[int], token: int, site: TokenSite, tap: Tap | None
@@ -165,7 +159,7 @@ class TokenIndex:
 
     # ---- tokens ------------------------------------------------------------------------------------------------------
 
-    def token(self, row: int, side: Side, cosine: float = 1.0) -> SimilarToken:
+    def _token(self, row: int, side: Side, cosine: float) -> SimilarToken:
         """Return the token of a row of the index, with its sentence."""
         starts, index = self._columns[f"{side}_starts"], int(self._columns[f"{side}_tokens"][row])
         sentence = int(np.searchsorted(starts, index, "right")) - 1
