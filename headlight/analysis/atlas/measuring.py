@@ -1,17 +1,15 @@
-"""Measure every head in a batch where its pattern is computed, so that no pattern is stored.
+"""The measures of an atlas for one pattern, and for uniform attention.
 
-Shapes: B sentences, H heads, Q queries, K keys, W words.
+Shapes: B sentences, H heads, Q queries, K keys.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from torch import Tensor
 
-from headlight.analysis.atlas.batch import MeasuredBatch
 from headlight.analysis.atlas.reading import RULES
 from headlight.analysis.measures import (
     MEASURES,
@@ -22,11 +20,6 @@ from headlight.analysis.measures import (
     count_pronouns,
     mean_over_pronouns,
 )
-from headlight.analysis.sites import kind_of
-from transformer.taps import Inputs, Site
-from transformer.trace import Kind
-
-Report = Callable[[Site, str, np.ndarray, np.ndarray], None]
 
 
 def over_corpora() -> list[Measure]:
@@ -34,8 +27,13 @@ def over_corpora() -> list[Measure]:
     return [measure for measure in MEASURES.values() if measure.over_corpora]
 
 
-def chances(context: Context) -> dict[str, Values]:
-    """Return the measures of uniform attention, as of a single head.
+def measured_pattern(pattern: Tensor, context: Context) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Return the measures of an atlas for a pattern [B, H, Q, K], and the units of each."""
+    return _arrays(compute(pattern.detach().float(), context, over_corpora()))
+
+
+def chances(context: Context) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Return the measures of uniform attention, as of a single head, and the units of each.
 
     A measure for which uniform attention ties all words has its own `chance`. The measures of pronouns are replaced by
     how often each of RULES is right.
@@ -49,26 +47,7 @@ def chances(context: Context) -> dict[str, Values]:
     if context.pronouns is not None:
         right = mean_over_pronouns(context.pronouns.guessed, context)  # [B, rules]
         uniform |= {rule: (right[:, [column]], count_pronouns(context)) for column, rule in enumerate(RULES)}
-    return uniform
-
-
-@dataclass(frozen=True)
-class MeasuringTap:
-    """A tap that measures each pattern and changes nothing; `report` gets the values site by site."""
-
-    batch: MeasuredBatch
-    report: Report
-
-    def __call__(self, site: Site, pattern: Tensor, inputs: Inputs) -> Tensor:
-        context = self.batch.contexts[kind_of(site)]
-        for name, (values, units) in _arrays(compute(pattern.detach().float(), context, over_corpora())).items():
-            self.report(site, name, values, units)
-        return pattern
-
-
-def chances_of(batch: MeasuredBatch) -> dict[Kind, dict[str, tuple[np.ndarray, np.ndarray]]]:
-    """Return `chances` of every kind of attention, as arrays."""
-    return {kind: _arrays(chances(context)) for kind, context in batch.contexts.items()}
+    return _arrays(uniform)
 
 
 def _arrays(measured: dict[str, Values]) -> dict[str, tuple[np.ndarray, np.ndarray]]:

@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from headlight.analysis.atlas.batch import Marks, MeasuredBatch, prepare
 from headlight.analysis.atlas.exchanged import exchanged
 from headlight.analysis.atlas.faithfulness import faithfulness, parts_of
-from headlight.analysis.atlas.measuring import MeasuringTap, chances_of, over_corpora
+from headlight.analysis.atlas.measuring import chances, measured_pattern, over_corpora
 from headlight.analysis.atlas.reading import RULES, PairReading, Reader, SkippedPairs, batches
 from headlight.analysis.atlas.scoring import losses, without_each
 from headlight.analysis.atlas.spread import MeasureSpread, Sums
@@ -26,7 +27,7 @@ from headlight.analysis.measures import is_punctuation
 from headlight.analysis.sites import all_heads, attention_at, kind_of
 from headlight.corpora.truth import KnownPair
 from transformer.checkpoint import Checkpoint
-from transformer.taps import Site, Tap, chain
+from transformer.taps import Inputs, Site, Tap, chain
 from transformer.tokenizers import Tokenizer
 from transformer.trace import KINDS, Kind
 
@@ -174,15 +175,18 @@ class _Work:
             for site in self.model.sites()
         }
 
-        def take(site: Site, name: str, values: np.ndarray, units: np.ndarray) -> None:
-            values[:, gone[site]] = np.nan
-            sums = self.sums[kind_of(site)][name]
-            sums.add(site.layer, values, units, batch.indices, batch.lengths)
+        def add_measures(site: Site, pattern: Tensor, inputs: Inputs) -> Tensor:
+            """Measure a pattern where it is computed, so that none is stored."""
+            kind = kind_of(site)
+            for name, (values, units) in measured_pattern(pattern, batch.contexts[kind]).items():
+                values[:, gone[site]] = np.nan
+                self.sums[kind][name].add(site.layer, values, units, batch.indices, batch.lengths)
+            return pattern
 
-        loss = losses(self.model, batch.src, batch.tgt, chain(self.tap, MeasuringTap(batch, take)))
+        loss = losses(self.model, batch.src, batch.tgt, chain(self.tap, add_measures))
         self.loss.add(0, loss[:, None].cpu().numpy(), batch.written, batch.indices, batch.lengths)
-        for kind, values in chances_of(batch).items():
-            for name, (value, units) in values.items():
+        for kind, context in batch.contexts.items():
+            for name, (value, units) in chances(context).items():
                 self.chance[kind][name].add(0, value, units, batch.indices, batch.lengths)
 
     def passes(self, batch: MeasuredBatch) -> None:
