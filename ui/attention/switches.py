@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -13,7 +15,7 @@ from transformer.trace import KINDS, Kind
 from ui.attention.picture import ShownTrace
 from ui.attention.ranking import ranking
 from ui.attention.view import EVERY_HEAD, KIND_NAMES, AttentionView
-from ui.state.view import reseed, set_view, update, widget_key
+from ui.state.view import bound, set_view, widget_key
 from ui.widgets.sentence import TRANSLATION, difference
 from ui.widgets.text import literal
 
@@ -41,44 +43,36 @@ def changed(traces: ShownTrace) -> str:
 def _action(view: AttentionView) -> tuple[str, float]:
     first = view.changes[0] if view.changes else HeadChange("cross", 1, 1)
     with st.container(horizontal=True, vertical_alignment="center"):
-        key = widget_key("action")
         action = st.segmented_control(
             gettext("What to do with a head"),
             list(ACTIONS),
             default=first.action,
             required=True,
             format_func=lambda name: gettext(ACTIONS[name]),
-            key=key,
+            **bound("changes", "action", convert=_redone),
             help=gettext(
                 "Off: the head's output is zero. Uniform: uniform attention, the same weight on every token. Scaled: "
                 "its weights are multiplied, so it contributes that multiple of its output."
             ),
-            on_change=_redo,
-            args=(key, None),
         )
         factor = first.factor
         if action == "scale":
-            slider = widget_key("factor")
             factor = st.slider(
                 gettext("Factor"),
                 0.0,
                 LARGEST_FACTOR,
                 first.factor,
                 0.25,
-                key=slider,
+                **bound("changes", "factor", convert=partial(_redone, "scale")),
                 width=160,
-                on_change=_redo,
-                args=(key, slider),
             )
     return str(action), factor
 
 
-def _redo(key: str, slider: str | None) -> None:
-    """Apply the new action to the heads that are changed already."""
+def _redone(action: str, factor: float = 0.5) -> tuple[HeadChange, ...]:
+    """Return the heads that are changed already, with another action."""
     view: AttentionView = st.session_state["view"]
-    action = st.session_state[key]
-    factor = st.session_state[slider] if slider else 0.5
-    update(changes=tuple(HeadChange(c.kind, c.layer, c.head, action, factor) for c in view.changes))
+    return tuple(replace(change, action=action, factor=factor) for change in view.changes)
 
 
 def _grid(traces: ShownTrace, view: AttentionView, action: str, factor: float) -> None:
@@ -110,7 +104,7 @@ def _layers(traces: ShownTrace, view: AttentionView, kind: Kind, action: str, fa
         for layer in range(1, n_layers + 1)
     }
     for layer, heads in heads_by_layer.items():
-        key = widget_key(f"off-{kind}-{layer}")
+        binding = bound("changes", f"off-{kind}-{layer}", convert=partial(_changed_layer, kind, layer, action, factor))
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.markdown(f":gray[{gettext('layer {layer}', layer=layer)}]", width=56)
             if not heads:
@@ -122,15 +116,13 @@ def _layers(traces: ShownTrace, view: AttentionView, kind: Kind, action: str, fa
                 selection_mode="multi",
                 default=[head for head in heads if (layer, head) in changed_heads],
                 format_func=lambda head: gettext("head {head}", head=head),
-                key=key,
+                **binding,
                 label_visibility="collapsed",
-                on_change=_take_layer,
-                args=(kind, layer, key, action, factor),
                 width="content",
             )
             st.button(
                 pgettext("heads", "all"),
-                key=f"{key}-all",
+                key=f"{binding['key']}-all",
                 help=gettext("Change every head of this layer"),
                 type="tertiary",
                 on_click=_set,
@@ -144,21 +136,17 @@ def _layers(traces: ShownTrace, view: AttentionView, kind: Kind, action: str, fa
     )
 
 
-def _take_layer(kind: str, layer: int, key: str, action: str, factor: float) -> None:
-    _change_heads(kind, {layer: st.session_state[key]}, action, factor)
+def _changed_layer(kind: str, layer: int, action: str, factor: float, heads: list[int]) -> tuple[HeadChange, ...]:
+    """Return the changed heads with these `heads` of a layer, and none of its others."""
+    view: AttentionView = st.session_state["view"]
+    unchanged = [c for c in view.changes if (c.kind, c.layer) != (kind, layer)]
+    return (*unchanged, *(HeadChange(kind, layer, head, action, factor) for head in sorted(heads)))
 
 
 def _set(kind: str, heads: dict[int, list[int]], action: str, factor: float) -> None:
-    _change_heads(kind, heads, action, factor)
-    reseed()
-
-
-def _change_heads(kind: str, heads: dict[int, list[int]], action: str, factor: float) -> None:
     """Change the `heads` of each layer, {layer: heads}, and none of its others."""
-    view: AttentionView = st.session_state["view"]
-    unchanged = [c for c in view.changes if not (c.kind == kind and c.layer in heads)]
-    new = [HeadChange(kind, layer, head, action, factor) for layer, of in heads.items() for head in sorted(of)]
-    update(changes=tuple(unchanged + new))
+    for layer, of_layer in heads.items():
+        set_view(changes=_changed_layer(kind, layer, action, factor, of_layer))
 
 
 def _clear() -> None:

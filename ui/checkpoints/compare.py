@@ -21,7 +21,7 @@ from ui.checkpoints.configuration import configuration
 from ui.checkpoints.listing import ListedModel, open_listed
 from ui.checkpoints.view import CheckpointsView
 from ui.state import models
-from ui.state.view import bound, set_view, settle, update, widget_key
+from ui.state.view import bound, set_view, settle, update
 from ui.viewer.component import plot
 from ui.widgets.controls import choose
 from ui.widgets.disclosure import draw_when_open
@@ -104,29 +104,26 @@ def _swap(first: str, second: str, view: CheckpointsView) -> None:
 
 def _target(model: Translator, name: str, text: str, view: CheckpointsView) -> None:
     """Draw the switch from each model's own translation to one for both, and the box for that one."""
-    key = widget_key("same-target")
-    st.session_state.setdefault(key, view.target is not None)
+
+    def first_translation(is_same: bool) -> str | None:
+        if not is_same:
+            return None
+        try:
+            return models.trace(name, text, None).translation
+        except ValueError:
+            return ""
+
+    toggle = bound("target", "same-target", convert=first_translation, reseeds=True)
+    st.session_state.setdefault(toggle["key"], view.target is not None)
     st.toggle(
         "The same translation in both",
-        key=key,
-        on_change=_take_same,
-        args=(key, name, text),
+        **toggle,
         help="Both models force-decode one translation that you type, so that the rows line up. Otherwise each writes "
         "its own.",
     )
     if view.target is not None:
         label = f"{model.card.get('target', 'Translation')} for both"
         sentence_box(label, view.target, "target", label_visibility="collapsed")
-
-
-def _take_same(key: str, name: str, text: str) -> None:
-    target = None
-    if st.session_state[key]:
-        try:
-            target = models.trace(name, text, None).translation
-        except ValueError:
-            target = ""
-    set_view(target=target)
 
 
 # ---- the maps ------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import streamlit as st
 from transformer import ModelConfig
 from ui.positions.codes import own_scheme, scheme_of, schemes_of
 from ui.positions.view import MAX_BASE, MAX_WIDTH, PositionsView
-from ui.state.view import bound, number, reseed, update, whole_number, widget_key
+from ui.state.view import bound, number, reseed, whole_number
 from ui.widgets.controls import choose
 
 _LENGTHS = (1, 2, 5, 10, 16, 25, 50, 100, 150, 200, 300, 512, 1_000, 2_000, 5_000, 10_000)
@@ -67,23 +67,21 @@ def _typed(
     explained: str,
 ) -> None:
     """Draw a box with some values to choose from, which takes any other that `parse` understands."""
-    key = widget_key(field)
 
-    def changed() -> None:
-        text = str(st.session_state[key] or "")
+    def convert(typed: str | None) -> float | None:
+        text = typed or ""
         number = parse(text.replace(",", "").strip())
         if number is None:
             st.session_state[_REFUSAL_KEY] = f"{label} is {text[:40]!r}; type {allowed}."
             reseed()
-        else:
-            update(**{field: number})
+            number = getattr(st.session_state["view"], field)
+        return number
 
     st.selectbox(
         label,
         options,
         index=options.index(value),
-        key=key,
-        on_change=changed,
+        **bound(field, convert=convert),
         accept_new_options=True,
         filter_mode="prefix",
         width=112,

@@ -267,24 +267,19 @@ def bound(
     """Return the arguments that bind a widget to a field of the view: its key, and a callback that updates the field.
 
     The key is made of `name`, where it is not the field's. `convert` turns the widget's value into the field's. The
-    fields in `also` change with it; where they have widgets of their own, `reseeds` makes these follow.
+    fields in `also` change with it, to a value or to what a function makes of the widget's value; where they have
+    widgets of their own, `reseeds` makes these follow.
     """
     key = widget_key(name or field)
-    return {"key": key, "on_change": take, "args": (field, key, convert, reseeds, also)}
 
+    def take() -> None:
+        value = st.session_state[key]
+        changes = {other: change(value) if callable(change) else change for other, change in also.items()}
+        update(**changes | {field: convert(value) if convert else value})
+        if reseeds:
+            reseed()
 
-def take(
-    field: str,
-    key: str,
-    convert: Callable[[Any], object] | None = None,
-    reseeds: bool = False,
-    also: Mapping[str, object] | None = None,
-) -> None:
-    """Update a field of the view, and those in `also`, after the widget with this key was changed."""
-    value = st.session_state[key]
-    update(**{**(also or {}), field: convert(value) if convert else value})
-    if reseeds:
-        reseed()
+    return {"key": key, "on_change": take}
 
 
 def settle_language(browser: str | None) -> str:

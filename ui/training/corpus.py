@@ -27,7 +27,7 @@ from headlight.graphemes import shortened
 from transformer.tokenizers import TokenizerKind
 from ui.state.cache import cached
 from ui.state.public import private_only
-from ui.state.view import bound, update, widget_key
+from ui.state.view import bound, widget_key
 from ui.training.view import TrainingView
 from ui.viewer.component import plot
 from ui.widgets.controls import choose
@@ -130,23 +130,16 @@ def _pair(kind: str, languages: Sequence[str], view: TrainingView) -> str:
     source, target = pair.split("-") if pair.count("-") == 1 else ("en", "fr")
     if source not in languages or target not in languages:
         source, target = ("en", "fr") if {"en", "fr"} <= {*languages} else languages[:2]
-    grid = st.grid(2, min_column_width=110, gap="small")
+    names = {code: {"cs": "Czech", **NAMES}.get(code, code) for code in languages}
     keys = widget_key("from"), widget_key("to")
-    for label, value, key in (("From", source, keys[0]), ("To", target, keys[1])):
-        grid.selectbox(
-            label,
-            languages,
-            index=languages.index(value),
-            format_func=lambda code: {"cs": "Czech", **NAMES}.get(code, code),
-            key=key,
-            on_change=_take_pair,
-            args=(kind, *keys),
-        )
+
+    def data(_: str) -> str:
+        return f"{kind}:{st.session_state[keys[0]]}-{st.session_state[keys[1]]}"
+
+    with st.grid(2, min_column_width=110, gap="small"):
+        choose(view, "data", "From", names, source, menu=True, **bound("data", "from", convert=data))
+        choose(view, "data", "To", names, target, menu=True, **bound("data", "to", convert=data))
     return f"{kind}:{source}-{target}"
-
-
-def _take_pair(kind: str, source: str, target: str) -> None:
-    update(data=f"{kind}:{st.session_state[source]}-{st.session_state[target]}")
 
 
 # ---- files and datasets by name ------------------------------------------------------------------------------------

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from operator import itemgetter
 
 import streamlit as st
 
 from headlight.importers.examples import examples
 from headlight.runs import RunFolder, Status
 from ui.state import models
-from ui.state.view import bound, update, widget_key
+from ui.state.view import bound
 from ui.training import film, writes
 from ui.training.film import History
 from ui.training.series import Columns
 from ui.training.shelf import Shipped
 from ui.training.view import TrainingView
+from ui.widgets.controls import choose
 
 
 def _history(chosen: Status | Shipped) -> tuple[History, list[str]]:
@@ -37,16 +37,20 @@ def forming(chosen: Status | Shipped | None, columns: Columns | None, view: Trai
     if not sentences:
         st.caption("No sentences were chosen to watch.")
         return
-    text = sentences[min(view.sentence, len(sentences)) - 1]
+    number = min(view.sentence, len(sentences))
+    text = sentences[number - 1]
     has_film = bool(history.snapshots) and (history.base / "config.json").is_file()
     frames = history.frames(text) if has_film else []
     head = film.watched_head(history.of, frames[-1].trace, view) if frames else None
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.subheader("One head during training", anchor=False, width="content")
         with st.container(horizontal=True, width="content"):
-            _sentence(sentences, view)
+            numbered = dict(enumerate(sentences, 1))
+            choose(view, "sentence", "Sentence", numbered, number, menu=True, hide_label=True, width=280)
             if head is not None:
-                _head(film.heads(frames[-1].trace), head)
+                heads = {each: film.head_name(each) for each in film.heads(frames[-1].trace)}
+                binding = bound("kind", "head", convert=itemgetter(0), layer=itemgetter(1), head=itemgetter(2))
+                choose(view, "head", "Watch", heads, head, menu=True, hide_label=True, width=230, **binding)
     if frames and head is not None:
         film.draw(history, frames, head, view.step)
         table = st.expander("As a table", key="film-table", on_change="rerun")
@@ -69,35 +73,3 @@ def _why_no_film(chosen: Status | Shipped) -> str:
     if isinstance(chosen, Status) and RunFolder(chosen.folder).recipe().training.snapshots:
         return "The first snapshot comes once the corpus has been read."
     return "This run keeps no snapshots. Start a run with snapshots to watch attention form; ten are enough."
-
-
-def _sentence(sentences: Sequence[str], view: TrainingView) -> None:
-    st.selectbox(
-        "Sentence",
-        range(1, len(sentences) + 1),
-        index=min(view.sentence, len(sentences)) - 1,
-        format_func=lambda number: sentences[number - 1],
-        **bound("sentence"),
-        width=280,
-        label_visibility="collapsed",
-    )
-
-
-def _head(heads: list[tuple[Any, int, int]], head: tuple[Any, int, int]) -> None:
-    key = widget_key("head")
-    st.selectbox(
-        "Watch",
-        heads,
-        index=heads.index(head),
-        format_func=film.head_name,
-        key=key,
-        on_change=_take_head,
-        args=(key,),
-        width=230,
-        label_visibility="collapsed",
-    )
-
-
-def _take_head(key: str) -> None:
-    kind, layer, head = st.session_state[key]
-    update(kind=kind, layer=layer, head=head)

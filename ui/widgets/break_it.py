@@ -8,24 +8,30 @@ from headlight.language import gettext, translatable, within
 from headlight.teaching.mistakes import MISTAKES
 from transformer import Translator
 from transformer.masks import describe_missing_masks
-from ui.state.view import set_view, widget_key
+from ui.state.view import PageView, bound, set_view
+from ui.widgets.controls import choose
 
 NO_MISTAKE = ""
 NO_MISTAKE_TITLE = translatable("No: the model as it is")
 
 
-def break_it(broken: str, among: tuple[str, ...]) -> None:
-    """Draw the choice `among` the mistakes, and where one is made, both equations and what to look at."""
-    key = widget_key("broken")
+def break_it(view: PageView, broken: str) -> None:
+    """Draw the choice among the page's mistakes, and where one is made, both equations and what to look at."""
+    titles = {name: gettext(MISTAKES[name].title) for name in view.MISTAKES}
+
+    def kind(chosen: str) -> str:
+        """Return the attention in which the mistake can be seen."""
+        return (MISTAKES[chosen].kind if chosen else None) or view.kind
+
     with st.sidebar:
-        st.selectbox(
+        choose(
+            view,
+            "broken",
             gettext("Break it"),
-            (NO_MISTAKE, *among),
-            index=(NO_MISTAKE, *among).index(broken),
-            format_func=lambda name: gettext(MISTAKES[name].title if name else NO_MISTAKE_TITLE),
-            key=key,
-            on_change=_take,
-            args=(key,),
+            {NO_MISTAKE: gettext(NO_MISTAKE_TITLE), **titles},
+            broken,
+            menu=True,
+            **bound("broken", reseeds=True, kind=kind),
             help=gettext(
                 "Runs this very model with a mistake that tutorials make, or without one of its parts. Dropout has no "
                 "switch: it acts in training alone, so a model that translates is already without it. Resets when you "
@@ -49,13 +55,6 @@ def break_it(broken: str, among: tuple[str, ...]) -> None:
                 st.latex(mistake.wrong)
             repair = {"broken": NO_MISTAKE}
             st.button(gettext("Repair it"), icon=":material/build:", on_click=set_view, kwargs=repair, key="repair")
-
-
-def _take(key: str) -> None:
-    """Run the model with the chosen mistake, and show the attention in which it can be seen."""
-    broken = st.session_state[key]
-    kind = MISTAKES[broken].kind if broken else None
-    set_view(broken=broken, **({} if kind is None else {"kind": kind}))
 
 
 def mistakes(model: Translator, broken_here: bool = False) -> None:

@@ -89,7 +89,7 @@ def _with_mistake(name: str, model: Translator, view: PageView) -> tuple[str, Tr
         except ValueError as error:
             st.info(error_text(error), icon=":material/info:")
             broken = ""
-    break_it(broken, view.MISTAKES)
+    break_it(view, broken)
     return name, model
 
 
