@@ -133,7 +133,7 @@ def _about(measured: MeasuredAtlas, history: History, request: MeasurementReques
         st.caption(_summary(measured, history, request.chosen), width="stretch")
         help = "Results are cached until the model or the measures change."
         if st.button("Measure again", icon=":material/refresh:", key="heads-anew", type="tertiary", help=help):
-            JOBS.forget("heads", request)
+            JOBS.drop("heads", request)
             # Without `find`, it is measured even if the cache on disk has it.
             JOBS.get("heads", request, partial(measure, request), is_private=request.chosen.is_private)
             st.rerun()

@@ -101,7 +101,7 @@ def slices(name: str, model: Translator, request: MeasurementRequest) -> None:
 
 
 def _cancel(slice_request: SliceRequest) -> None:
-    JOBS.cancel("slices", slice_request)
+    JOBS.drop("slices", slice_request)
     update(slices=False)
 
 

@@ -10,6 +10,7 @@ import streamlit as st
 
 from ui.state.jobs import JOBS, UNSEEN_SECONDS, Job
 from ui.state.public import without_places
+from ui.widgets.fragments import own_fragment
 from ui.widgets.text import literal
 
 UPDATE_SECONDS = 0.4  # between two updates of the progress
@@ -43,18 +44,24 @@ def wait(job: Job[Any]) -> None:
         time.sleep(0.02)
 
 
-@st.fragment(run_every=UPDATE_SECONDS)
 def at_work(job: Job[Any], kind: str, request: Hashable) -> None:
     """Draw how far a measurement is; when it is done, the page is redrawn."""
+    own_fragment(_progress, job, kind, request, run_every=UPDATE_SECONDS)
+
+
+def _progress(job: Job[Any], kind: str, request: Hashable) -> None:
     if job.done:
         st.rerun()
     JOBS.keep_alive(kind, request)
     st.progress(job.share, f"{NAMES[kind]}: {job.doing}" if job.doing else NAMES[kind])
 
 
-@st.fragment(run_every=KEEP_ALIVE_SECONDS)
 def mark_in_use(requests: Mapping[str, Hashable]) -> None:
     """Mark measurements, {kind: request}, as in use for as long as the page is open, even if nobody clicks on it."""
+    own_fragment(_keep_alive, requests, run_every=KEEP_ALIVE_SECONDS)
+
+
+def _keep_alive(requests: Mapping[str, Hashable]) -> None:
     for kind, request in requests.items():
         JOBS.keep_alive(kind, request)
 
@@ -65,7 +72,7 @@ def failed(kind: str, request: Hashable, error: Exception) -> None:
     else:
         st.error(explanation(error), icon=":material/error:")
     key = f"{kind}-again"
-    st.button("Try again", icon=":material/refresh:", key=key, on_click=JOBS.forget, args=(kind, request))
+    st.button("Try again", icon=":material/refresh:", key=key, on_click=JOBS.drop, args=(kind, request))
 
 
 def explanation(error: Exception) -> str:

@@ -95,6 +95,12 @@ class Jobs:
             self._mark(kind, request)
             return self._jobs[kind, request].job
 
+    def started(self, kind: str, request: Hashable) -> Job[object] | None:
+        """Return a job that was requested before and was not dropped since, or None."""
+        with self._lock:
+            entry = self._jobs.get((kind, request))
+        return None if entry is None else entry.job
+
     def keep_alive(self, kind: str, request: Hashable) -> None:
         """Mark a job as one that an open page still shows."""
         with self._lock:
@@ -117,13 +123,8 @@ class Jobs:
             if self._jobs[key].seen_at < until:
                 self._jobs.pop(key).job.cancel()
 
-    def forget(self, kind: str, request: Hashable) -> None:
-        """Drop a job, so that the next request starts it again."""
-        with self._lock:
-            self._jobs.pop((kind, request), None)
-
-    def cancel(self, kind: str, request: Hashable) -> None:
-        """Drop a job, and end its work when it next yields."""
+    def drop(self, kind: str, request: Hashable) -> None:
+        """Drop a job, and end its work when it next yields; the next request starts it again."""
         with self._lock:
             entry = self._jobs.pop((kind, request), None)
         if entry is not None:

@@ -5,7 +5,7 @@ A setting is named as in a run's configuration: "training.steps", "model.encoder
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any, get_args, get_type_hints
 
 from headlight.corpora.corpora import TASKS
@@ -259,9 +259,3 @@ def lower_rate(values: Values) -> Values:
     """Return the settings that a run which diverged is advised to use: a third of the rate, twice the warm-up."""
     rate, warmup = values["training.learning_rate"], values["training.warmup"]
     return values | {"training.learning_rate": float(f"{rate / 3:.2g}"), "training.warmup": max(2 * warmup, 100)}
-
-
-def fitted(recipe: Recipe, source: int, target: int) -> Recipe:
-    """Return the recipe for a measurement, with the sizes that the vocabularies will have."""
-    model = replace(recipe.model, source_vocab_size=max(source, 8), target_vocab_size=max(target, 8))
-    return replace(recipe, model=model)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+from dataclasses import replace
+from typing import cast
+
 import streamlit as st
 
 from headlight.corpora.preview import Preview
@@ -9,14 +13,19 @@ from headlight.formatting import brief, duration, file_size, in_millions, plural
 from headlight.machine import threads
 from headlight.runs import Recipe, statuses
 from headlight.runs.cautions import cautions, shared
-from headlight.runs.estimate import estimate
+from headlight.runs.estimate import Speed, estimate, measure
 from ui.state import models
-from ui.training import draft
-from ui.training.measuring import measurements
+from ui.state.jobs import Job, Jobs
+from ui.widgets.fragments import own_fragment
 from ui.widgets.table import facts_html
 from ui.widgets.text import literal
 
 ROWS = ("Parameters", "Memory", "Disk", "Epochs", "One epoch", "The whole run")
+UPDATE_SECONDS = 0.7  # between two looks at a measurement
+# Measurements of speed, each in a process of its own and one at a time: two would slow each other. They are not among
+# JOBS, which can take many minutes.
+SPEEDS = Jobs()
+_LATEST, _WANTED = "speed-latest", "speed-wanted"  # in the session: requests; the latter while another run trains
 
 
 def forecast(recipe: Recipe | None, preview: Preview | None) -> None:
@@ -25,39 +34,37 @@ def forecast(recipe: Recipe | None, preview: Preview | None) -> None:
         st.html(facts_html("estimates", [(row, "–") for row in ROWS]))
         return
     alive = [run for run in statuses(models.RUNS) if run.alive]
-    busy = bool(alive)
-    pending = unasked = False
+    job: Job[Speed] | None = None
+    request: Hashable = None
     if preview is not None:
-        wish = ("measure", _lengths(preview), repr(recipe.model))
-        begin = not busy or st.session_state.get("measure") == wish
-        measuring = measurements().get(draft.fitted(recipe, *_vocabulary(preview)), *_lengths(preview), begin)
-        pending = measuring is not None and not measuring.done()
-        unasked = measuring is None
-    st.fragment(_estimated, run_every=0.7 if pending else None)(recipe, preview, pending)
+        sized = _with_vocabularies(recipe, preview)
+        request = _speed_request(sized, *_lengths(preview))
+        begin = not alive or st.session_state.get(_WANTED) == request
+        job = speed_job(sized, *_lengths(preview), begin)
+    pending = job is not None and not job.done
+    own_fragment(_estimated, recipe, preview, job, pending, run_every=UPDATE_SECONDS if pending else None)
     for caution in [*cautions(recipe, preview), *shared(recipe.threads, alive)]:
         st.caption(f":orange[:material/warning:] {literal(caution)}")
-    if unasked:
+    if preview is not None and job is None:
         st.button(
             "Measure the time",
             icon=":material/timer:",
             key="measure-time",
             help="A run is training; measuring slows it down for a few seconds.",
-            on_click=lambda: st.session_state.update(measure=wish),
+            on_click=lambda: st.session_state.update({_WANTED: request}),
         )
 
 
-def _estimated(recipe: Recipe, preview: Preview | None, pending: bool) -> None:
+def _estimated(recipe: Recipe, preview: Preview | None, job: Job[Speed] | None, pending: bool) -> None:
     speed, refused = None, ""
-    if preview is not None:
-        measuring = measurements().get(draft.fitted(recipe, *_vocabulary(preview)), *_lengths(preview), begin=False)
-        is_measured = measuring is not None and measuring.done()
-        if pending and (is_measured or measuring is None):  # there is none where another request displaced it
+    if job is not None and job.done:
+        if pending:
             st.rerun()
-        if measuring is not None and is_measured:
-            if error := measuring.exception():
-                refused = str(error) if isinstance(error, ValueError) else "The time could not be measured."
-            else:
-                speed = measuring.result()
+        if isinstance(job.error, ValueError):
+            refused = str(job.error)
+        elif job.error is not None:
+            refused = "The time could not be measured."
+        speed = job.result
     cost = estimate(recipe, preview, speed)
     unknown = "measuring" if pending else "–"
     steps = cost.updates_per_epoch
@@ -77,11 +84,37 @@ def _estimated(recipe: Recipe, preview: Preview | None, pending: bool) -> None:
         st.caption(f":red[{literal(refused)}]")
 
 
-def _vocabulary(preview: Preview) -> tuple[int, int]:
-    return preview.source.vocabulary, preview.target.vocabulary
+def _with_vocabularies(recipe: Recipe, preview: Preview) -> Recipe:
+    """Return the recipe with the sizes that the vocabularies will have."""
+    source, target = max(preview.source.vocabulary, 8), max(preview.target.vocabulary, 8)
+    return replace(recipe, model=replace(recipe.model, source_vocab_size=source, target_vocab_size=target))
 
 
 def _lengths(preview: Preview) -> tuple[int, int]:
     """Return the mean length of a sentence on each side, in tokens."""
     source, target = (round(sum(side.lengths) / len(side.lengths)) for side in (preview.source, preview.target))
     return max(source, 2), max(target, 2)
+
+
+def speed_job(recipe: Recipe, source_length: int, target_length: int, begin: bool) -> Job[Speed] | None:
+    """Return the measurement of a recipe's speed, which is started if `begin`; None where there is none.
+
+    A session drops its latest one if that is not done: each letter that is typed can ask for another.
+    """
+    request = _speed_request(recipe, source_length, target_length)
+    job = SPEEDS.started("speed", request)
+    if job is None and begin:
+        latest = st.session_state.get(_LATEST)
+        unfinished = SPEEDS.started("speed", latest)
+        if unfinished is not None and not unfinished.done:
+            SPEEDS.drop("speed", latest)
+        st.session_state[_LATEST] = request
+        job = SPEEDS.get("speed", request, lambda progress: measure(recipe, source_length, target_length))
+    return cast("Job[Speed] | None", job)
+
+
+def _speed_request(recipe: Recipe, source_length: int, target_length: int) -> Hashable:
+    """Return what the speed depends on."""
+    training = recipe.training
+    cost = (training.batch_tokens, training.accumulate, training.precision)
+    return recipe.model, *cost, threads(recipe.threads), source_length, target_length

@@ -98,9 +98,9 @@ def test_a_measurement_that_is_cancelled_ends() -> None:
 
     JOBS.get("slices", "endless", work)
     assert begun.wait(10)
-    JOBS.cancel("slices", "endless")
+    JOBS.drop("slices", "endless")
     assert ended.wait(10)
-    JOBS.cancel("slices", "endless")  # once more does nothing
+    JOBS.drop("slices", "endless")  # once more does nothing
 
 
 def opened(monkeypatch: pytest.MonkeyPatch, count: int, **query: str) -> AppTest:
