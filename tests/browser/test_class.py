@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, WebSocketRoute, expect
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from headlight.teaching.lessons.reading import Step, read
+from tests.browser.dropped import DroppedFragments
 from tests.browser.test_accessibility import violations
 from tools.serving import wait_until_idle
 
@@ -264,35 +264,17 @@ def test_the_csv_is_saved_while_the_page_runs(app_url: str, pages: list[Page]) -
 
 
 def test_the_page_outlasts_a_message_that_streamlit_drops(app_url: str, pages: list[Page]) -> None:
-    """Streamlit drops what a whole run drew for a fragment if the fragment runs again before it is sent."""
-    teacher, whole_run, dropped = pages[0], False, 0
-
-    def connect(socket: WebSocketRoute) -> None:
-        server = socket.connect_to_server()
-        socket.on_message(lambda message: server.send(message))
-        server.on_message(lambda message: None if drops(message) else socket.send(message))
-
-    def drops(data: str | bytes) -> bool:
-        nonlocal whole_run, dropped
-        assert isinstance(data, bytes)
-        message = ForwardMsg.FromString(data)
-        if message.HasField("new_session"):
-            whole_run = not message.metadata.run.fragment_ids
-        lost = whole_run and dropping and bool(message.delta.fragment_id)
-        dropped += lost
-        return lost
-
-    dropping = False
-    teacher.route_web_socket(re.compile("_stcore/stream"), connect)
+    teacher = pages[0]
+    messages = DroppedFragments(teacher)
     start(teacher, app_url, "which-word")
     names = [text for text in teacher.get_by_role("button").all_inner_texts() if text]
-    dropping = True
+    messages.dropping = True
     teacher.get_by_role("button", name="Lock answers").click()
     expect(teacher.get_by_role("button", name="Open answers")).to_be_visible()
     teacher.get_by_role("button", name="Open answers").click()
     expect(teacher.get_by_role("button", name="Lock answers")).to_be_visible()
     teacher.wait_for_timeout(2500)  # each fragment runs once a second
-    assert dropped
+    assert messages.dropped
     assert [text for text in teacher.get_by_role("button").all_inner_texts() if text] == names
 
 

@@ -19,6 +19,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from headlight import checkpoints
 from headlight.runs import Metrics, RunFolder, run_status, status
+from tests.browser.dropped import DroppedFragments
 from tests.browser.served import open_page, serve_app
 from tests.small import small_checkpoint
 from tests.small_run import finished_run, new_run, small_recipe, wait_until, worker
@@ -111,6 +112,41 @@ def test_a_run_is_paused_outlives_the_app_and_is_killed(
         dialog.get_by_role("button", name="Delete", exact=True).click()
         expect(page.get_by_text("There is no run yet.")).to_be_visible(timeout=30_000)
         assert not run.path.exists()
+
+
+def test_the_page_outlasts_messages_that_streamlit_drops(fresh_page: Page, models: Path, tmp_path: Path) -> None:
+    """Of the forecast, which is looked at while the time is measured, and of a run that trains."""
+    page, messages = fresh_page, DroppedFragments(fresh_page)
+    underflow = page.locator(".st-key-underflow")  # below the run
+    run = new_run(tmp_path / "runs", "long", small_recipe(tmp_path, steps=100_000, evaluate_every=1000))
+    process = worker(run)
+    try:
+        with app(models, run.path.parent, tmp_path / "log.txt") as address:
+            go(page, address, "?run=long")
+            expect(chosen(page)).to_contain_text("Running", timeout=WORKER_TIMEOUT_MS)
+            expect(underflow).to_have_count(1)
+            page.get_by_role("button", name="New run").click()
+            expect(page.get_by_role("button", name="Start training")).to_be_visible(timeout=30_000)
+            messages.dropping = True
+            page.get_by_role("button", name="Measure the time").click()
+            expect(page.get_by_role("button", name="Measure the time")).to_have_count(0)
+            page.wait_for_timeout(3000)
+            assert messages.dropped
+            expect(page.get_by_text("long is training on the same")).to_be_visible()
+            expect(page.get_by_role("textbox", name="Name", exact=True)).to_be_visible()
+            expect(page.get_by_role("button", name="Start training")).to_be_visible()
+            expect(page.get_by_text("The whole run")).to_be_visible()
+            messages.dropped = 0
+            page.get_by_role("button", name="Back to the runs").click()
+            expect(chosen(page)).to_contain_text("Running", timeout=30_000)
+            page.wait_for_timeout(5000)
+            assert messages.dropped
+            expect(page.get_by_role("button", name="Pause", exact=True)).to_be_visible()
+            expect(page.get_by_role("heading", name="What it writes")).to_be_visible()
+            expect(underflow).to_have_count(1)
+            page.goto("about:blank")
+    finally:
+        process.kill()
 
 
 def test_one_step_links_film_curves_and_translations(page: Page, looking: str, looked_at: Path) -> None:

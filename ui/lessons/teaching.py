@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from datetime import timedelta
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from headlight.formatting import csv_text, percent
 from headlight.language import gettext, translatable
@@ -46,6 +44,7 @@ from ui.widgets import look_here
 from ui.widgets.copy_link import copy_link
 from ui.widgets.download import download
 from ui.widgets.errors import error_text
+from ui.widgets.fragments import own_fragment
 from ui.widgets.sentence_box import sentence_box
 from ui.widgets.text import literal
 
@@ -55,7 +54,7 @@ NOT_TAUGHT = translatable(
 )
 REFUSAL_KEY = "class-refused"  # in the session: why the teacher's last request was refused
 ACTION_KEY = "class-acted"  # in the session: the fragment changed something, so the whole page is drawn again
-REFRESH_INTERVAL = timedelta(seconds=1)  # between two counts of the answers
+REFRESH_SECONDS = 1.0  # between two counts of the answers
 _QUOTA = Quota()
 
 
@@ -99,24 +98,13 @@ def draw_teaching(lesson: Lesson, step: Step, view: LessonsView) -> None:
         return
     secret_keeper.keep(code, is_teacher)
     if view.private:
-        st.fragment(_split, run_every=REFRESH_INTERVAL)(lesson, code, secret)
+        own_fragment(_split, lesson, code, secret, run_every=REFRESH_SECONDS)
         return
     if step.name == YOUR_SENTENCE:
         label = gettext("A sentence from the class, for all phones; then ask this step")
         sentence_box(label, view.own, "own", convert=_typed, max_chars=MAX_SENTENCE_CHARACTERS)
-    _last_in(st.container(), _screen, lesson, step, code, secret)
+    own_fragment(_screen, lesson, step, code, secret, run_every=REFRESH_SECONDS)
     _below(lesson, step, code, secret)
-
-
-def _last_in(container: DeltaGenerator, draw: Callable[..., None], *arguments: object) -> None:
-    """Call a function as a fragment in a container of its own, where nothing follows it.
-
-    Streamlit 1.67 loses what a whole run draws for a fragment if the fragment runs again before it is sent. Then what
-    follows takes the fragment's place, and the fragment's next run overwrites it.
-    """
-    with container:
-        st.empty()  # a container without elements would be lost too
-        st.fragment(draw, run_every=REFRESH_INTERVAL)(*arguments)
 
 
 def _is_teacher(code: str, secret: str) -> bool:
@@ -282,7 +270,7 @@ def _below(lesson: Lesson, step: Step, code: str, secret: str) -> None:
             download(
                 gettext("Results as CSV"), "class-results.csv", "text/csv", partial(_csv, code, secret), key="class-csv"
             )
-        _last_in(st.container(width="content"), _results, code, secret)
+        own_fragment(_results, code, secret, run_every=REFRESH_SECONDS, width="content")
         server = (join_address() or "").removesuffix("/join")
         with st.popover(gettext("See the split"), icon=":material/lock:"):
             text = translatable(

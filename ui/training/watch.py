@@ -28,6 +28,7 @@ from ui.training.steering import header
 from ui.training.view import TrainingView
 from ui.widgets.bleu import how_bleu_counts
 from ui.widgets.errors import plain_errors
+from ui.widgets.fragments import own_fragment
 from ui.widgets.pages import open_in
 from ui.widgets.text import literal
 
@@ -77,8 +78,11 @@ def watch(view: TrainingView) -> None:
             noting(trainings.chosen, trainings.runs)
             failure(trainings.chosen)
         body = st.container()
-    below = st.container()
-    _live(trainings, view, left, body, below)
+    containers = left, body, st.container()
+    for container in containers:
+        container.empty()  # see own_fragment
+    seconds = UPDATE_SECONDS if any(run.alive for run in trainings.runs) else None
+    own_fragment(_draw_changes, trainings.signature, view.run, view.compare, *containers, run_every=seconds)
 
 
 def _empty(trainings: Shelf, view: TrainingView) -> None:
@@ -96,12 +100,6 @@ def _empty(trainings: Shelf, view: TrainingView) -> None:
     if not public():
         st.space("medium")
         form(view)
-
-
-def _live(trainings: Shelf, view: TrainingView, *containers: DeltaGenerator) -> None:
-    alive = any(run.alive for run in trainings.runs)
-    draw = st.fragment(_draw_changes, run_every=UPDATE_SECONDS if alive else None)
-    draw(trainings.signature, view.run, view.compare, *containers)
 
 
 def _draw_changes(

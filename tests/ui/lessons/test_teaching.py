@@ -205,7 +205,7 @@ def test_the_screen_asks_a_store_again_that_does_not_answer(
     assert not app.exception and [element.value[:36] for element in app.info] == [
         "The store of classes does not answer"
     ]
-    assert ("_screen", teaching.REFRESH_INTERVAL) in polled and app.session_state["class-secrets"] == {code: secret}
+    assert ("_screen", teaching.REFRESH_SECONDS) in polled and app.session_state["class-secrets"] == {code: secret}
 
 
 def test_the_address_alone_does_not_teach() -> None:
