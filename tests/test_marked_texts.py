@@ -19,7 +19,7 @@ FILES = [
     "headlight/analysis/checks.py", "headlight/charts/lines.py", "headlight/charts/svg.py",
     "headlight/viewer/export.py", "headlight/teaching/lessons/handout.py", "server/classroom/*.py",
     "ui/attention/*.py", "ui/decoding/*.py", "ui/lessons/*.py", "ui/state/batcher.py", "ui/state/queue.py",
-    "ui/widgets/bleu.py", "ui/widgets/break_it.py", "ui/widgets/copy_link.py", "ui/widgets/disclosure.py",
+    "ui/widgets/bleu.py", "ui/widgets/break_it.py", "ui/widgets/buttons.py", "ui/widgets/disclosure.py",
     "ui/widgets/errors.py", "ui/widgets/figures.py", "ui/widgets/frame.py", "ui/widgets/look_here.py",
     "ui/widgets/out_of_domain_note.py", "ui/widgets/presenting.py", "ui/widgets/sentence*.py",
     "ui/widgets/sidebar.py",

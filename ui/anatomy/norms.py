@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from transformer.t5 import T5Config
 from ui.anatomy.chosen import ChosenPart
 from ui.anatomy.passes import stream_of
 from ui.state import models
+from ui.state.cache import cached
 from ui.viewer.component import plot
 from ui.widgets.disclosure import draw_when_open
 from ui.widgets.errors import plain_errors
@@ -83,7 +83,7 @@ def compute_norms(chosen: ChosenPart, other: str) -> BothNorms:
     return both_norms(batch, chosen.stack, layer, block.get(chosen.part.name, ""), chosen.query)
 
 
-@cache
+@cached(1, seconds=3600, turn=False)
 def measured() -> dict[str, Any]:
     """Return the results of `python -m tools.gradient_norms`."""
     runs: dict[str, Any] = json.loads(GRADIENT_NORMS_FILE.read_text("utf-8"))

@@ -41,8 +41,7 @@ from ui.lessons.view import LessonsView
 from ui.state.public import public
 from ui.state.view import address_parameters, update
 from ui.widgets import look_here
-from ui.widgets.copy_link import copy_link
-from ui.widgets.download import download
+from ui.widgets.buttons import copy_link, text_download
 from ui.widgets.errors import error_text
 from ui.widgets.fragments import own_fragment
 from ui.widgets.sentence_box import sentence_box
@@ -267,9 +266,8 @@ def _below(lesson: Lesson, step: Step, code: str, secret: str) -> None:
     """Draw what the teacher seldom needs, below the class's screen."""
     with st.container(horizontal=True, vertical_alignment="center"):
         with st.container(width="content"):
-            download(
-                gettext("Results as CSV"), "class-results.csv", "text/csv", partial(_csv, code, secret), key="class-csv"
-            )
+            csv = partial(_csv, code, secret)
+            text_download(gettext("Results as CSV"), "class-results.csv", "text/csv", csv, key="class-csv")
         own_fragment(_results, code, secret, run_every=REFRESH_SECONDS, width="content")
         server = (join_address() or "").removesuffix("/join")
         with st.popover(gettext("See the split"), icon=":material/lock:"):

@@ -15,6 +15,7 @@ from headlight.language import gettext
 from server.classroom import codes
 from server.classroom.classes import Classes, ClassRefusal, store
 from server.classroom.store import UNAVAILABLE, ClassNotFound
+from ui.widgets.buttons import BUTTON_CSS
 
 # The secrets of the classes that this session teaches, by code. No address has them: a projector shows the address bar.
 _SECRETS = "class-secrets"
@@ -22,12 +23,8 @@ _KEY = "look-here"
 _BUTTON = st.components.v2.component(
     "headlight_look_here",
     html='<button type="button"></button><p role="status"></p>',
-    css="""
-button { font: inherit; font-size: 0.93rem; width: 100%; padding: 0.45rem 0.75rem; cursor: pointer;
-  color: var(--st-text-color); background: transparent; border: 1px solid var(--st-border-color);
-  border-radius: var(--st-base-radius); }
-button:hover { border-color: var(--st-primary-color); color: var(--st-primary-color); }
-button:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 2px; }
+    css=BUTTON_CSS
+    + """
 p { margin: 0.3rem 0 0; font-size: 0.87rem; color: var(--st-text-color); }
 p:empty { display: none; }
 """,

@@ -14,7 +14,7 @@ from transformer import Translator
 from transformer.model import count_parameters
 from ui.state.models import translator
 from ui.state.view import PageView, bound
-from ui.widgets.copy_link import copy_link
+from ui.widgets.buttons import copy_link
 from ui.widgets.errors import plain_errors
 from ui.widgets.look_here import look_here
 

@@ -12,7 +12,7 @@ const TAKEN = {
   lines: gettext("Its lines"),
 };
 const MAX_STEM_CHARACTERS = 48; // letters of a sentence in the name of a file
-// A cell that a spreadsheet would take for a formula (ui/widgets/download.py).
+// A cell that a spreadsheet would take for a formula (csv_text in headlight/formatting.py).
 const FORMULA = /((?:^|[;\t\r\n])[\s"\0\u200b\ufeff]*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])/g;
 
 // The beginning of a file's name: letters and digits of any script, a long sentence ends after a word.
