@@ -101,4 +101,4 @@ def test_the_shelf_and_one_model(page: Page, shelves: str, places: Path) -> None
     expect(page.locator(".line[data-id]")).to_have_count(2)
     assert not (places / "models" / HOSTILE).exists()
     page.get_by_role("button", name="Import a model").click()
-    expect(page).to_have_url(re.compile("bring=1"))
+    expect(page).to_have_url(re.compile("importing=1"))

@@ -131,7 +131,7 @@ def test_every_page_training_and_an_import_are_accessible_and_connect_to_the_loo
     expect(page).to_have_url(re.compile("model=runs%2Fletters"))
     expect(page.locator(".translation")).to_be_visible()
 
-    page.goto(f"{app}/checkpoints?bring=1")
+    page.goto(f"{app}/checkpoints?importing=1")
     place = page.get_by_role("textbox", name="Hub model ID")
     place.fill(str(MODEL))
     place.press("Enter")

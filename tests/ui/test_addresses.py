@@ -54,7 +54,7 @@ ADDRESSES: dict[type[PageView], dict[str, str]] = {
         "corrupted": "", "exchanged": "states", "direction": "noise", "states": "decoder", "changes": "cross.1.2",
     },
     CheckpointsView: {
-        "weight": "encoder", "ticked": "a,b", "beside": "b", "beside_layer": "2", "beside_head": "1", "bring": "1",
+        "weight": "encoder", "ticked": "a,b", "beside": "b", "beside_layer": "2", "beside_head": "1", "importing": "1",
     },
 }  # fmt: skip
 views = pytest.mark.parametrize("view", ADDRESSES, ids=lambda view: view.__name__)

@@ -71,6 +71,6 @@ class AnatomyView(PageView):
     def unchanged(self) -> bool:
         return super().unchanged and not self.broken
 
-    def to_keep(self) -> dict[str, str]:
+    def shared_query(self) -> dict[str, str]:
         """Return what other pages keep, always with the kind, whose default is this page's own."""
-        return {**super().to_keep(), "kind": self.kind}
+        return {**super().shared_query(), "kind": self.kind}

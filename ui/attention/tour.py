@@ -86,7 +86,7 @@ def tour(view: AttentionView) -> None:
 
     A link to something particular, a page within another and a teacher whose class is watching are not interrupted.
     """
-    teaching = codes.parse(st.session_state.get("kept", {}).get("code")) is not None
+    teaching = codes.parse(st.session_state.get("parameters", {}).get("code")) is not None
     first = not st.query_params and not st.context.is_embedded and not teaching
     words = {
         "start": gettext("Show me around"),

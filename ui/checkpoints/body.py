@@ -20,14 +20,14 @@ _MODELS = component("models", "mountModels", "shared", "icons", "models", styles
 
 def back_button(view: CheckpointsView) -> None:
     """Draw the way back to the list of models."""
-    if view.bring or view.beside:
-        close = {"beside": None, "bring": False}
+    if view.importing or view.beside:
+        close = {"beside": None, "importing": False}
         st.button("Back to the models", icon=":material/arrow_back:", key="back", on_click=set_view, kwargs=close)
 
 
 def body(view: CheckpointsView) -> None:
     import_.done_note()
-    if view.bring:
+    if view.importing:
         import_.draw_import()
         return
     all_entries = entries()
@@ -76,11 +76,11 @@ def _picked() -> None:
     match st.session_state["shelf"].get("pick"):
         case {"open": str(name)}:
             # It may read another language, so of the view only how things are drawn is kept.
-            set_view(model=name, text=None, target=None, beside=None, bring=False)
+            set_view(model=name, text=None, target=None, beside=None, importing=False)
         case {"tick": [*names]} if all(isinstance(name, str) for name in names):
             update(ticked=tuple(names[:2]))
         case {"compare": [str(first), str(second)]}:
             update(model=first, text=None, target=None, ticked=(first, second))
             set_view(beside=second, beside_layer=None, beside_head=None)
-        case {"bring": True} if not public():
-            set_view(bring=True)
+        case {"import": True} if not public():
+            set_view(importing=True)

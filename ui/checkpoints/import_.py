@@ -172,7 +172,7 @@ def _finished(working: Job[Any]) -> None:
         case (None, str() as name):
             _begin(None)
             st.session_state["import-done"] = name
-            set_view(model=f"{models.IMPORTED_PREFIX}{name}", text=None, target=None, bring=False, beside=None)
+            set_view(model=f"{models.IMPORTED_PREFIX}{name}", text=None, target=None, importing=False, beside=None)
 
 
 def done_note() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -17,6 +18,7 @@ class CheckpointsView(PageView):
     """The state of the Checkpoints page. `beside` names a second model to compare with."""
 
     PAGE: ClassVar[str | None] = "checkpoints"
+    FORMER_KEYS: ClassVar[Mapping[str, str]] = {"bring": "importing"}
     OF_MODEL: ClassVar[frozenset[str]] = PageView.OF_MODEL | {"weight"}
 
     weight: str | None = nonempty_text(300)  # a block or a tensor whose numbers are shown
@@ -24,4 +26,4 @@ class CheckpointsView(PageView):
     beside: str | None = nonempty_text()  # the second model
     beside_layer: int | None = integer(1, 9999)
     beside_head: int | None = integer(1, 9999)
-    bring: bool = switch()  # the part that imports is open
+    importing: bool = switch()  # the part that imports is open

@@ -60,7 +60,7 @@ class LessonsView(PageView):
         shared = {field.name for field in fields(PageView)} | {"done"}
         return {name: value for name, value in super().to_query().items() if name not in shared}
 
-    def to_keep(self) -> dict[str, str]:
+    def shared_query(self) -> dict[str, str]:
         return super().to_query()
 
 

@@ -79,6 +79,7 @@ class PageView:
     INPUT_FIELDS: ClassVar[frozenset[str]] = frozenset({"text", "target"})
     TRANSIENT: ClassVar[frozenset[str]] = frozenset()  # fields that are reset when another page is opened
     MISTAKES: ClassVar[tuple[str, ...]] = ()  # that `broken` can name: the page then runs the model with that mistake
+    FORMER_KEYS: ClassVar[Mapping[str, str]] = {}  # keys in links of earlier versions, and the fields that they are now
     PAGE: ClassVar[str | None] = None  # the page's name in its address, under which a model may offer it examples
 
     model: str | None = nonempty_text()
@@ -132,7 +133,7 @@ class PageView:
         query = {name: value for name, value in self.to_query().items() if name in fields}
         return f"{page}?{urlencode(query | parameters, quote_via=quote)}"
 
-    def to_keep(self) -> dict[str, str]:
+    def shared_query(self) -> dict[str, str]:
         """Return the parameters that other pages take over."""
         return self.to_query()
 
@@ -163,7 +164,8 @@ def current(page: type[V]) -> V:
     moment before.
     """
     st.session_state.setdefault("opened", set()).add(page)
-    query, parameters = st.query_params.to_dict(), st.session_state.setdefault("kept", {})
+    parameters = st.session_state.setdefault("parameters", {})
+    query = {page.FORMER_KEYS.get(key, key): value for key, value in st.query_params.to_dict().items()}
     query.pop(LANGUAGE_PARAMETER, None)
     if st.session_state.get("page-class") is not page:
         st.session_state["page-class"] = page
@@ -206,10 +208,10 @@ def update(**changes: object) -> None:
         reseed()
     st.session_state["touched"] = True
     st.session_state["view"] = view = replace(view, **reset | changes)  # type: ignore[arg-type]
-    parameters, replaced = st.session_state["kept"], lost | {field.name for field in fields(view)}
-    st.session_state["kept"] = {
+    parameters, replaced = st.session_state["parameters"], lost | {field.name for field in fields(view)}
+    st.session_state["parameters"] = {
         name: value for name, value in parameters.items() if name not in replaced
-    } | view.to_keep()
+    } | view.shared_query()
 
 
 def confine(view: V, layers: int, heads: int) -> V:
@@ -221,8 +223,8 @@ def confine(view: V, layers: int, heads: int) -> V:
     if lost:
         view = replace(view, **dict.fromkeys(lost))  # type: ignore[arg-type]
         st.session_state["view"] = view
-        parameters: dict[str, str] = st.session_state["kept"]
-        st.session_state["kept"] = {name: value for name, value in parameters.items() if name not in lost}
+        parameters: dict[str, str] = st.session_state["parameters"]
+        st.session_state["parameters"] = {name: value for name, value in parameters.items() if name not in lost}
     return view
 
 

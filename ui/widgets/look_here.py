@@ -69,7 +69,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
 
 def look_here() -> None:
     """Draw the button where this session teaches a class."""
-    code = codes.parse(st.session_state.get("kept", {}).get("code"))
+    code = codes.parse(st.session_state.get("parameters", {}).get("code"))
     if code is None or not (secret := held_secret(code)):
         return
     try:

@@ -2,7 +2,7 @@
 //
 // Header: models [{ id, name, languages, parameters, score, score_detail (its test set), size, origin, date, broken }],
 //   selected id or null, ticked [id].
-// Emits "pick" { open: id }, { tick: [id] }, { compare: [id, id] } or { bring: true }.
+// Emits "pick" { open: id }, { tick: [id] }, { compare: [id, id] } or { import: true }.
 
 const COMPARED_MODELS = 2;
 const HEADS = ["Name", "Languages", "Parameters", "Score", "Size", "Origin", "Date"];
@@ -27,12 +27,12 @@ class Models {
     };
     this.count = el("span", { class: "count muted", role: "status" });
     this.compare = this.press("compare", "", () => this.emit("pick", { compare: this.ticked }));
-    this.bring = this.press("upload", "Import a model", () => this.emit("pick", { bring: true }));
-    this.bring.classList.add("primary");
+    this.importButton = this.press("upload", "Import a model", () => this.emit("pick", { import: true }));
+    this.importButton.classList.add("primary");
     const field = el("label", { class: "find" }, icon("search"), this.find);
     this.list = el("div", { class: "shelf" });
     root.replaceChildren(
-      el("div", { class: "over" }, field, this.count, el("span", { class: "gap" }), this.compare, this.bring),
+      el("div", { class: "over" }, field, this.count, el("span", { class: "gap" }), this.compare, this.importButton),
       this.list,
     );
     this.list.onkeydown = event => this.key(event);
@@ -47,7 +47,7 @@ class Models {
   update({ header }) {
     themeOf(this.root);
     this.models = header.models;
-    this.bring.hidden = header.closed;
+    this.importButton.hidden = header.closed;
     this.selected = this.opened.answered(header.selected);
     this.ticked = this.ticks.answered(header.ticked);
     this.draw();

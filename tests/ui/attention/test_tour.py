@@ -18,7 +18,7 @@ def tour(code: str | None = None, **query: str) -> dict[str, Any]:
     """Return the data of the tour that the browser is sent."""
     app = page_at("attention", **query)
     if code is not None:
-        app.session_state["kept"] = {"code": code}
+        app.session_state["parameters"] = {"code": code}
     (sent,) = [part.proto for part in ran(app).get("bidi_component") if part.proto.component_name.endswith("tour")]
     data: dict[str, Any] = json.loads(sent.json)
     return data

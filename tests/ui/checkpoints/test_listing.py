@@ -65,6 +65,6 @@ def test_words() -> None:
 
 
 def test_the_view_takes_only_what_makes_sense() -> None:
-    query = {"weight": "w" * 999, "ticked": "a,a,b,c", "beside_layer": "-3", "beside_head": "2", "bring": "yes"}
+    query = {"weight": "w" * 999, "ticked": "a,a,b,c", "beside_layer": "-3", "beside_head": "2", "importing": "yes"}
     view = CheckpointsView.from_query(query)
     assert view == CheckpointsView(weight="w" * 300, ticked=("a",), beside_head=2)

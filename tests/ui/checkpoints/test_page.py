@@ -72,7 +72,7 @@ def test_two_models_of_unequal_depth(shelf: Path) -> None:
 
 @pytest.mark.slow
 def test_a_tutorial_file_from_the_upload_to_its_attention(shelf: Path) -> None:
-    app = open_page("checkpoints", bring="1")
+    app = open_page("checkpoints", importing="1")
     content = file("ground-up").read_bytes()
     app.file_uploader[0].upload("transformer_weights.pth", content)
     ran(app)
@@ -114,7 +114,7 @@ class Program:
 
 def test_what_would_run_is_refused(shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    app, content = open_page("checkpoints", bring="1"), io.BytesIO()
+    app, content = open_page("checkpoints", bring="1"), io.BytesIO()  # as links of version 1.0.0 have it
     pickle.dump({"weights": Program()}, content)
     for name, data in (("evil.pt", content.getvalue()), ("noise.bin", os.urandom(900)), ("zero.pt", b"")):
         app.file_uploader[0].upload(name, data)

@@ -28,7 +28,7 @@ def taught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Cl
 
 def opened(code: str = "", secret: str = "") -> tuple[AppTest, bool]:
     app = page_at("positions")
-    app.session_state["kept"], app.session_state["class-secrets"] = {"code": code}, {code: secret}
+    app.session_state["parameters"], app.session_state["class-secrets"] = {"code": code}, {code: secret}
     app.run()
     assert not app.exception
     return app, "headlight_look_here" in [component.proto.component_name for component in app.get("bidi_component")]

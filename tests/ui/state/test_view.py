@@ -38,8 +38,8 @@ def test_a_head_that_is_not_there_leaves_the_address(asked: dict[str, str], left
 
 def test_anatomy_opens_at_its_bare_address_and_tells_other_pages_its_kind() -> None:
     view = AnatomyView()
-    assert view.to_query() == {} and view.to_keep() == {"kind": view.kind}
-    assert AttentionView.from_query(view.to_keep()).kind == view.kind != AttentionView.kind
+    assert view.to_query() == {} and view.shared_query() == {"kind": view.kind}
+    assert AttentionView.from_query(view.shared_query()).kind == view.kind != AttentionView.kind
 
 
 def bound_widgets() -> None:
