@@ -12,7 +12,6 @@ from headlight.analysis.blocks import sizes
 from headlight.analysis.weights import shapes
 from headlight.formatting import file_size, in_millions, on_sentences, percent, translation_score
 from headlight.importers.health import check_health
-from headlight.runs import RunFolder
 from headlight.runs.metrics import SENTENCES_FIELD
 from transformer import Translator
 from transformer.checkpoint.native import CARD, CONFIG, SHARED, SOURCE, TARGET, WEIGHTS, from_json
@@ -151,8 +150,7 @@ def score_texts(card: Mapping[str, Any]) -> tuple[str, str]:
 
 def _last_score(run: Path) -> tuple[str, str]:
     """Return the scores of the last evaluation, for a run without a score in its card."""
-    metrics = RunFolder(run).metrics
-    latest = latest_scores(str(run), metrics.stat().st_size) if metrics.is_file() else {}
+    latest = latest_scores(run)
     scores = {"BLEU": latest.get("bleu"), "exact": latest.get("exact"), "on": "its evaluation pairs"}
     scores[SENTENCES_FIELD] = latest.get(SENTENCES_FIELD)
     return score_texts({"scores": scores})

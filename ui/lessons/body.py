@@ -51,7 +51,7 @@ def _list(lessons: list[Lesson], wrong: list[str], view: LessonsView) -> None:
         ],
         "done": view.done,
     }
-    lessons_component(header, key="lessons", on_open=step.open_step)
+    lessons_component(header, step.open_picked)
 
 
 def _step(lesson: Lesson, lessons: list[Lesson], view: LessonsView) -> None:

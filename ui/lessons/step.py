@@ -5,7 +5,6 @@ The answer is sent only after a guess.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
@@ -52,7 +51,7 @@ def draw_step(lesson: Lesson, step: Step, lessons: list[Lesson], view: LessonsVi
         "only": view.only,
         "told": posed_step and _answer(lesson, step, posed_step),
     }
-    step_component(header, key="lesson", on_pick=partial(_picked, lesson, step, following, view.only))
+    step_component(header, partial(_picked, lesson, step, following, view.only))
 
 
 def summary(lesson: Lesson) -> dict[str, Any]:
@@ -75,11 +74,13 @@ def _posed(lesson: Lesson, step: Step) -> tuple[shelf.PosedStep | None, dict[str
         return None, typed | {"refused": refused or error_text(error)}
 
 
-def open_step(lesson: str, step: str, again: bool = False) -> None:
-    """Open a step; one that is asked once more forgets the guess of this session."""
-    if again:
-        st.session_state.get(REVEALED_KEY, {}).pop((lesson, step), None)
-    update(lesson=lesson, step=step or None, own="")
+def open_picked(pick: object) -> None:
+    """Open the step that was picked in a list; one that is asked once more forgets the guess of this session."""
+    match pick:
+        case {"lesson": str(lesson), "step": str(step), **more}:
+            if more.get("again"):
+                st.session_state.get(REVEALED_KEY, {}).pop((lesson, step), None)
+            update(lesson=lesson, step=step or None, own="")
 
 
 def own_address(step: Step) -> str:
@@ -103,7 +104,7 @@ def _key(lesson: Lesson, step: Step) -> tuple[str, str]:
     return lesson.name, step.name + sentence
 
 
-def _picked(lesson: Lesson, step: Step, following: Lesson | None, only: bool, pick: Mapping[str, Any]) -> None:
+def _picked(lesson: Lesson, step: Step, following: Lesson | None, only: bool, pick: object) -> None:
     verdicts = st.session_state.setdefault(REVEALED_KEY, {})
     step_key = _key(lesson, step)
     match pick:
@@ -114,9 +115,9 @@ def _picked(lesson: Lesson, step: Step, following: Lesson | None, only: bool, pi
                 update(own=sentence_of(typed))
             except ValueError as error:
                 st.session_state[TYPED_KEY] = (str(typed)[:MAX_SENTENCE_CHARACTERS], str(error))
-        case {"lesson": str(other), "step": str(name), **more}:
+        case {"lesson": _}:
             if not only:
-                open_step(other, name, bool(more.get("again")))
+                open_picked(pick)
         case {"guess": guess}:
             try:
                 verdicts[step_key] = check_guess(shelf.posed_step(lesson, step).posed, guess)
@@ -129,6 +130,6 @@ def _picked(lesson: Lesson, step: Step, following: Lesson | None, only: bool, pi
         case {"step": name} if not only and name in [lesson_step.name for lesson_step in lesson.steps]:
             update(step=name)
         case {"following": True} if following and not only:
-            open_step(following.name, "")
+            update(lesson=following.name, step=None, own="")
         case {"list": True} if not only:
             update(lesson=None, step=None, own="")

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -32,7 +32,7 @@ from server.classroom.classes import (
     store,
 )
 from server.classroom.codes import network_of
-from server.classroom.store import UNAVAILABLE, CapacityError, ClassNotFound
+from server.classroom.store import UNAVAILABLE, ClassNotFound
 from server.classroom.tally import class_result, in_words, misconceptions, share_right, split
 from ui.lessons import secret_keeper, shelf
 from ui.lessons.components import class_room, class_split
@@ -44,6 +44,7 @@ from ui.widgets import look_here
 from ui.widgets.buttons import copy_link, text_download
 from ui.widgets.errors import error_text
 from ui.widgets.fragments import own_fragment
+from ui.widgets.look_here import CLASS_ERRORS
 from ui.widgets.sentence_box import sentence_box
 from ui.widgets.text import literal
 
@@ -59,7 +60,7 @@ _QUOTA = Quota()
 
 def start_class(lesson: Lesson, step: Step) -> None:
     """Start a new class in which this step is open; a button's callback."""
-    with _ShowRefusal():
+    with _refusals_shown():
         question = _question(lesson, step)  # a class whose question can't be posed is not made
         require_small(question)
         classes = Classes(store())
@@ -110,7 +111,7 @@ def _is_teacher(code: str, secret: str) -> bool:
     """Return whether this is the secret of a class that has not ended."""
     try:
         Classes(store()).counts(code, secret)
-    except (ClassNotFound, ClassRefusal, *UNAVAILABLE):
+    except CLASS_ERRORS:
         return False
     return True
 
@@ -134,7 +135,7 @@ def _screen(lesson: Lesson, step: Step, code: str, secret: str) -> None:
         snapshot, joined = classes.counts(code, secret)
         question = snapshot.question if snapshot.state.step == _asked_as(step) else None
         rounds = classes.tallies(code, _asked_as(step)) if question and snapshot.truth else []
-    except (ClassNotFound, ClassRefusal, *UNAVAILABLE) as error:
+    except CLASS_ERRORS as error:
         st.info(_sentence(error), icon=":material/info:")
         return
     state, join = snapshot.state, join_address()
@@ -163,7 +164,7 @@ def _screen(lesson: Lesson, step: Step, code: str, secret: str) -> None:
         "tallies": rounds,
         "judged": class_result(question.posed, truth, rounds) if question and truth else None,
     }
-    class_room(header, key="class", on_pick=partial(_picked, lesson, step, code, secret))
+    class_room(header, partial(_picked, lesson, step, code, secret))
 
 
 def _split(lesson: Lesson, code: str, secret: str) -> None:
@@ -173,7 +174,7 @@ def _split(lesson: Lesson, code: str, secret: str) -> None:
     refusal()
     try:
         snapshot, joined = Classes(store()).counts(code, secret)
-    except (ClassNotFound, ClassRefusal, *UNAVAILABLE) as error:
+    except CLASS_ERRORS as error:
         st.info(_sentence(error), icon=":material/info:")
         return
     question, state = snapshot.question, snapshot.state
@@ -202,13 +203,13 @@ def _split(lesson: Lesson, code: str, secret: str) -> None:
         "revealed": snapshot.truth is not None,
         "split": split(question.posed, truth, list(snapshot.answers.values())),
     }
-    class_split(header, key="class-split", on_pick=partial(_picked, lesson, step, code, secret))
+    class_split(header, partial(_picked, lesson, step, code, secret))
 
 
-def _picked(lesson: Lesson, step: Step, code: str, secret: str, pick: Mapping[str, Any]) -> None:
+def _picked(lesson: Lesson, step: Step, code: str, secret: str, pick: object) -> None:
     classes = Classes(store())
     st.session_state[ACTION_KEY] = True
-    with _ShowRefusal():
+    with _refusals_shown():
         match pick:
             case {"act": "open"}:
                 classes.open(code, secret, _question(lesson, step))
@@ -299,7 +300,7 @@ def _below(lesson: Lesson, step: Step, code: str, secret: str) -> None:
 def _csv(code: str, secret: str) -> str:
     try:
         return csv_text(rows(Classes(store()).results(code, secret)))
-    except (ClassNotFound, ClassRefusal, *UNAVAILABLE) as error:
+    except CLASS_ERRORS as error:
         return csv_text([[_sentence(error)]])
 
 
@@ -312,7 +313,7 @@ def _results(code: str, secret: str) -> None:
             return
         try:
             opened = Classes(store()).results(code, secret)
-        except (ClassNotFound, ClassRefusal, *UNAVAILABLE) as error:
+        except CLASS_ERRORS as error:
             st.info(_sentence(error), icon=":material/info:")
             return
         st.table([_line(question) for question in opened], border="horizontal")
@@ -348,22 +349,19 @@ def _misconceptions(opened: list[OpenedStep]) -> list[dict[str, str]]:
 
 
 def _end(code: str, secret: str) -> None:
-    with _ShowRefusal():
+    with _refusals_shown():
         Classes(store()).end(code, secret)
         leave()
 
 
-class _ShowRefusal:
-    """A context that catches refusals, to be shown when the page is drawn next."""
-
-    def __enter__(self) -> None:
-        st.session_state.pop(REFUSAL_KEY, None)
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> bool:
-        if not isinstance(error, (ClassRefusal, CapacityError, ClassNotFound, ValueError, *UNAVAILABLE)):
-            return False
+@contextmanager
+def _refusals_shown() -> Iterator[None]:
+    """Catch a refusal, to be shown when the page is drawn next."""
+    st.session_state.pop(REFUSAL_KEY, None)
+    try:
+        yield
+    except (*CLASS_ERRORS, ValueError) as error:
         st.session_state[REFUSAL_KEY] = _sentence(error)
-        return True
 
 
 def _sentence(error: BaseException) -> str:

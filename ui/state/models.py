@@ -28,7 +28,7 @@ from transformer.files import read_json
 from transformer.quoting import quoted
 from transformer.taps import Intervention, Tap
 from ui.state.batcher import RequestBatcher
-from ui.state.cache import arguments_key, cached
+from ui.state.cache import arguments_key, cached, read_only
 from ui.state.public import card_without_places
 
 log = logging.getLogger("headlight")
@@ -208,10 +208,8 @@ def _trace(
     name: str, version: tuple[int, ...], text: str, target: str | None, interventions: tuple[Intervention, ...]
 ) -> Trace:
     translator = _translator(name, version)
-    if target is not None:
+    if target is not None or interventions:
         return _frozen(translator.trace(text, target, interventions))
-    if interventions:
-        return _frozen(translator.trace(text, None, interventions))
     translation = _TRANSLATIONS.get((name, version), text, _alone(translator, text))
     return _frozen(translator.trace(text, own=translation))
 
@@ -244,14 +242,22 @@ def _checks(
 def _frozen(trace: Trace) -> Trace:
     for array in vars(trace).values():
         if isinstance(array, np.ndarray):
-            array.setflags(write=False)
+            read_only(array)
     return trace
 
 
+def latest_scores(run: Path) -> dict[str, Any]:
+    """Return the scores of a run's latest evaluation, or nothing where it has none."""
+    try:
+        size = RunFolder(run).metrics.stat().st_size
+    except OSError:
+        return {}
+    return _latest_scores(run, size)
+
+
 @cached(200, seconds=3600, turn=False)
-def latest_scores(folder: str, size: int) -> dict[str, Any]:
-    """Return the scores of a run's latest evaluation; the `size` of its metrics only keys the cache."""
-    return latest_evaluation(RunFolder(folder))
+def _latest_scores(run: Path, size: int) -> dict[str, Any]:
+    return latest_evaluation(RunFolder(run))
 
 
 def model_card(folder: Path) -> dict[str, Any]:

@@ -108,7 +108,7 @@ def _trains(run: Status) -> bool:
 
 
 def _result(run: Status) -> str:
-    score = latest_scores(str(run.folder), _size(run.folder))
+    score = latest_scores(run.folder)
     return f", {score_text(score)}" if score else ""
 
 
@@ -120,10 +120,3 @@ def score_text(score: Mapping[str, Any]) -> str:
     else:
         text = f"BLEU {translation_score(bleu)}" if isinstance(bleu, int | float) else ""
     return f"{text} {on_sentences(score.get(SENTENCES_FIELD))}".strip() if text else ""
-
-
-def _size(folder: Path) -> int:
-    try:
-        return RunFolder(folder).metrics.stat().st_size
-    except OSError:
-        return 0

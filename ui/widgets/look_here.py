@@ -17,6 +17,7 @@ from server.classroom.classes import Classes, ClassRefusal, store
 from server.classroom.store import UNAVAILABLE, ClassNotFound
 from ui.widgets.buttons import BUTTON_CSS
 
+CLASS_ERRORS = (ClassNotFound, ClassRefusal, *UNAVAILABLE)  # of whatever is asked of a class
 # The secrets of the classes that this session teaches, by code. No address has them: a projector shows the address bar.
 _SECRETS = "class-secrets"
 _KEY = "look-here"
@@ -74,7 +75,7 @@ def look_here() -> None:
         return
     try:
         snapshot, _ = Classes(store()).counts(code, secret)
-    except (ClassNotFound, ClassRefusal, *UNAVAILABLE):
+    except CLASS_ERRORS:
         return  # the Lessons page says it
     with st.sidebar:
         st.caption(gettext("Class {code}", code=codes.spelt(code)))
@@ -100,14 +101,14 @@ def _look(code: str, secret: str) -> None:
         case {"title": str(title), "png": str(text)}:
             try:
                 Classes(store()).look(code, secret, title, base64.b64decode(text, validate=True))
-            except (ClassNotFound, ClassRefusal, binascii.Error, *UNAVAILABLE) as error:
+            except (*CLASS_ERRORS, binascii.Error) as error:
                 st.session_state["look-refused"] = gettext("The picture was not shown. {error}", error=error)
 
 
 def _release(code: str, secret: str) -> None:
     try:
         Classes(store()).release(code, secret)
-    except (ClassNotFound, ClassRefusal, *UNAVAILABLE) as error:
+    except CLASS_ERRORS as error:
         st.session_state["look-refused"] = str(error)
 
 

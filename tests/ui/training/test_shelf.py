@@ -62,7 +62,7 @@ def test_the_score_that_says_more() -> None:
 
 
 def test_the_finished_run_is_listed_with_its_last_score(finished: RunFolder) -> None:
-    scores = shelf.latest_scores(str(finished.path), finished.metrics.stat().st_size)
+    scores = shelf.latest_scores(finished.path)
     assert run_item(status(finished.path)).rest == f", {score_text(scores)}"
     assert scores["watched"][0]["text"] == "one two"
 
