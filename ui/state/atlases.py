@@ -36,10 +36,8 @@ Facts = dict[str, Any]
 
 def shipped(name: str) -> Facts | None:
     """Return the measurements that come with a model, if they match its files."""
-    file = models.model_folder(name) / FILE
-    if name.startswith((models.RUN_PREFIX, models.IMPORTED_PREFIX)) or not file.is_file():
-        return None
-    return _shipped(file, file.stat().st_mtime_ns, models.version(name))
+    file = models.shipped_file(name, FILE)
+    return None if file is None else _shipped(file, _written_at(file), models.version(name))
 
 
 @cached(8, seconds=3600, turn=False)
@@ -117,7 +115,7 @@ def keep(kind: str, name: str, corpus: str, pairs: int, facts: Facts) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, json.dumps(facts, ensure_ascii=False))
-        files = sorted(path.parent.glob("*.json"), key=lambda file: file.stat().st_mtime_ns)
+        files = sorted(path.parent.glob("*.json"), key=_written_at)
         for old in files[:-MAX_FILES]:
             old.unlink(missing_ok=True)
     except OSError as error:

@@ -99,6 +99,12 @@ def model_folder(name: str) -> Path:
     return MODELS / name.removeprefix(IMPORTED_PREFIX) if name.startswith(IMPORTED_PREFIX) else CHECKPOINTS / name
 
 
+def shipped_file(name: str, file: str) -> Path | None:
+    """Return a file of measurements that comes with a model that ships, None where there is none."""
+    path = model_folder(name) / file
+    return None if name.startswith((RUN_PREFIX, IMPORTED_PREFIX)) or not path.is_file() else path
+
+
 def own_folder(name: str) -> Path:
     """Return the folder of the user's own model of a name, imported or saved. Raises ValueError for an invalid name."""
     if not re.fullmatch(r"\w[\w.-]{0,63}", name):

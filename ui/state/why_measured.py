@@ -36,10 +36,8 @@ def alignment_measured(name: str) -> dict[str, Any] | None:
 
 
 def _of_model(name: str, kind: str) -> dict[str, Any] | None:
-    file = models.model_folder(name) / kind
-    if name.startswith((models.RUN_PREFIX, models.IMPORTED_PREFIX)) or not file.is_file():
-        return None
-    return _read(file, file.stat().st_mtime_ns, models.version(name))
+    file = models.shipped_file(name, kind)
+    return None if file is None else _read(file, file.stat().st_mtime_ns, models.version(name))
 
 
 @cached(8, seconds=3600, turn=False)

@@ -189,16 +189,11 @@ class PreviewRequest:
 
 
 def previewed(request: PreviewRequest) -> Preview:
-    """Preview a corpus."""
     return _preview(request, modified_at(request.spec))
 
 
 @cached(12, "Reading the corpus", turn=False)
 def _preview(request: PreviewRequest, modified_at: tuple[int, ...]) -> Preview:
-    """Preview a corpus in a job.
-
-    The job is cancelled when the session that asked for it ends; others that wait for it start it again.
-    """
     corpus = open_parts(request.spec, request.folder, request.max_characters)[0]
     is_large_grammar = isinstance(corpus, GoldCorpus) and corpus.size > HUB_ROWS  # a grammar generates slowly
     part = FirstRows(corpus, HUB_ROWS) if is_large_grammar or needs_network(request.spec) else corpus

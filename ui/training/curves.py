@@ -136,9 +136,10 @@ def limit(chart: Chart, reached: float) -> float:
 
 def payload(runs: Sequence[Watched], step: int | None, smooth: int = 0) -> bytes:
     """Return the message to curves.js: the first run's numbers, and the curves of all."""
-    drawn_charts, arrays, listed = charts(runs, smooth), {}, []
-    last = max([float(run.status.steps) for run in runs] + [float(c.step[-1]) for c in _some(runs)], default=1.0)
-    for number, chart in enumerate(drawn_charts):
+    first, arrays, listed = runs[0].status, {}, []
+    reached_steps = [float(run.columns.step[-1]) for run in runs if len(run.columns)]
+    last = max([float(run.status.steps) for run in runs] + reached_steps, default=1.0)
+    for number, chart in enumerate(charts(runs, smooth)):
         reached = max((float(line.x[-1]) for line in chart.lines if len(line.x) and line.style != "ahead"), default=0.0)
         top = limit(chart, reached)
         lines = []
@@ -155,19 +156,11 @@ def payload(runs: Sequence[Watched], step: int | None, smooth: int = 0) -> bytes
         "step": step,
         "charts": listed,
         "facts": facts(runs[0]),
-        "progress": _progress(runs[0].status),
-        "tone": "bad" if runs[0].status.state in FAILED_STATES else "go" if runs[0].status.alive else "calm",
-        "saved": saved(runs[0].status),
+        "progress": min(1.0, first.step / first.steps) if first.steps else 0.0,
+        "tone": "bad" if first.state in FAILED_STATES else "go" if first.alive else "calm",
+        "saved": saved(first),
     }
     return pack(header, arrays)
-
-
-def _some(runs: Sequence[Watched]) -> list[Columns]:
-    return [run.columns for run in runs if len(run.columns)]
-
-
-def _progress(run: Status) -> float:
-    return min(1.0, run.step / run.steps) if run.steps else 0.0
 
 
 def facts(run: Watched) -> list[dict[str, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -72,35 +73,34 @@ def run_item(run: Status) -> Item:
 def _run_item(run: Status) -> Item:
     share = run.step / run.steps if run.steps else 0.0
     at = f" at step {run.step:,}"
+    item = partial(Item, run.name, run.name)
     match run.state:
         case "queued":
-            return Item(run.name, run.name, "wave", "go", "Starting", "", share)
+            return item("wave", "go", "Starting", "", share)
         case "running":
             left = f", {duration(run.seconds_left)} left" if run.seconds_left is not None and _trains(run) else ""
-            return Item(run.name, run.name, "wave", "go", doing(run), f", {percent(share)}{left}", share)
+            return item("wave", "go", doing(run), f", {percent(share)}{left}", share)
         case "paused":
-            return Item(run.name, run.name, "pause", "calm", "Paused", f"{at} of {run.steps:,}", share)
+            return item("pause", "calm", "Paused", f"{at} of {run.steps:,}", share)
         case "stopped":
-            return Item(run.name, run.name, "stop", "calm", "Stopped", f"{at} of {run.steps:,}", share)
+            return item("stop", "calm", "Stopped", f"{at} of {run.steps:,}", share)
         case "finished":
-            return Item(run.name, run.name, "check", "calm", "Finished", _result(run))
+            return item("check", "calm", "Finished", _result(run))
         case "stalled":
-            return Item(run.name, run.name, "warn", "bad", "Stalled", f"{at}. It may only be slow", share)
+            return item("warn", "bad", "Stalled", f"{at}. It may only be slow", share)
         case "diverged":
-            return Item(run.name, run.name, "warn", "bad", "Diverged", f"{at}. Start again with a lower learning rate")
+            return item("warn", "bad", "Diverged", f"{at}. Start again with a lower learning rate")
         case "out of disk":
-            return Item(run.name, run.name, "warn", "bad", "Out of disk", f"{at}. Free some space, then resume")
+            return item("warn", "bad", "Out of disk", f"{at}. Free some space, then resume")
+        case _ if run.saved_step is None:
+            return item("warn", "bad", "Crashed", " before the first step. Start again")
         case _:
-            if run.saved_step is None:
-                return Item(run.name, run.name, "warn", "bad", "Crashed", " before the first step. Start again")
-            return Item(run.name, run.name, "warn", "bad", "Crashed", f"{at}. Resume from {run.saved_step:,}")
+            return item("warn", "bad", "Crashed", f"{at}. Resume from {run.saved_step:,}")
 
 
 def doing(run: Status) -> str:
     """Return what a running worker is doing, as a word or two."""
-    if _trains(run):
-        return "Running"
-    return run.doing.capitalize() if run.doing else "Running"
+    return "Running" if _trains(run) else run.doing.capitalize()
 
 
 def _trains(run: Status) -> bool:

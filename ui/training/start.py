@@ -57,7 +57,7 @@ def form(view: TrainingView) -> None:
         chosen = corpus.choose_data(view) if before is None else _same_data(before)
         pictures = st.container()
     values = _values(view, chosen.kind, before)
-    weights = before is not None and _weights(view, before)
+    weights = before is not None and _weights(before)
     with middle:
         _middle(view, chosen, values, before, fresh=not weights)
     examples, preview = _examples(chosen, before), None
@@ -122,11 +122,9 @@ def _same_data(before: RunFolder) -> TrainingCorpus:
     return TrainingCorpus(data.partition(":")[0], data)
 
 
-def _weights(view: TrainingView, before: RunFolder) -> bool:
+def _weights(before: RunFolder) -> bool:
     """Return whether the run starts from the weights of the earlier one."""
-    if before.trained() is None:
-        return False
-    return bool(st.session_state.get(key_of("weights"), "best") == "best")
+    return before.trained() is not None and st.session_state.get(key_of("weights"), "best") == "best"
 
 
 def _values(view: TrainingView, kind: str, before: RunFolder | None) -> Values:
@@ -163,7 +161,7 @@ def _fixed() -> set[str]:
 def _middle(view: TrainingView, chosen: TrainingCorpus, values: Values, before: RunFolder | None, fresh: bool) -> None:
     if before is not None:
         _weights_choice(before)
-    if before is None:
+    else:
         sizes = {name: name.replace("-", " ").capitalize() for name in PRESETS}
         choose(
             view,

@@ -68,17 +68,10 @@ def acts(run: Status) -> list[Act]:
     if public():
         return []
     path = run.folder
-    restart = Act("Start again", ":material/restart_alt:", partial(start_again, run.name))
     match run.state:
         case "queued" | "running":
-            return [
-                Act(
-                    "Pause",
-                    ":material/pause:",
-                    partial(pause, path),
-                    "Saves a checkpoint and pauses; resume it later.",
-                ),
-            ]
+            help = "Saves a checkpoint and pauses; resume it later."
+            return [Act("Pause", ":material/pause:", partial(pause, path), help)]
         case "stalled":
             return [Act("End the worker", ":material/dangerous:", partial(kill, path))]
         case "paused" | "stopped":
@@ -89,7 +82,7 @@ def acts(run: Status) -> list[Act]:
         case "finished" if run.damaged:
             return [Act("Resume", ":material/play_arrow:", partial(resume, path))]
         case "diverged":
-            return [restart]
+            return [Act("Start again", ":material/restart_alt:", partial(start_again, run.name))]
         case _:
             return []
 

@@ -73,7 +73,7 @@ def page(view_class: type[V], title: str, question: str) -> Iterator[Opened[V]]:
             st.stop()
         if view.MISTAKES:
             name, model = _with_mistake(name, model, view)
-        mistakes(model, broken_here=view.MISTAKES != () and bool(view.to_query().get("broken")))
+        mistakes(model, broken_here=view.MISTAKES != () and bool(getattr(view, "broken", "")))
         config = model.model.config
         stack = config.encoder if view.kind == "encoder" else config.decoder
         yield Opened(confine(view, stack.n_layers, stack.n_heads), name, model, actions)
@@ -81,7 +81,7 @@ def page(view_class: type[V], title: str, question: str) -> Iterator[Opened[V]]:
 
 def _with_mistake(name: str, model: Translator, view: PageView) -> tuple[str, Translator]:
     """Return the model with the view's mistake, or as it is where there is none or it can't be made in this model."""
-    broken = view.to_query().get("broken", "")
+    broken = getattr(view, "broken", "")
     if broken:
         try:
             model = translator(broken_name(name, broken))

@@ -220,7 +220,7 @@ def test_a_page_that_stays_open_keeps_what_was_brought(now: list[float], monkeyp
         finish(jobs_by_kind[kind])
     for _ in range(30):
         now[0] += waiting.KEEP_ALIVE_SECONDS
-        waiting.mark_in_use.__wrapped__(body.requests_by_kind(request(0)))  # what the browser asks for again and again
+        waiting._keep_alive(body.requests_by_kind(request(0)))  # what the browser asks for again and again
         jobs.sweep()
     for kind, job in jobs_by_kind.items():
         assert jobs.get(kind, request(0), lambda progress: 2, is_private=True) is job
