@@ -154,7 +154,7 @@ class PageView:
         return {}
 
 
-def current(page: type[V]) -> V:
+def open_view(page: type[V]) -> V:
     """Return the view of this session on a page.
 
     It is the address where that says something new (a link, Back), else what was last chosen, here or, of what all
@@ -214,7 +214,7 @@ def update(**changes: object) -> None:
     } | view.shared_query()
 
 
-def confine(view: V, layers: int, heads: int) -> V:
+def without_missing_head(view: V, layers: int, heads: int) -> V:
     """Return the view without a layer or head that the model doesn't have.
 
     The address then doesn't name it either.

@@ -28,7 +28,7 @@ from ui.training.forecast import forecast
 from ui.training.settings import every_setting, key_of, setting
 from ui.training.view import TrainingView
 from ui.widgets.controls import choose
-from ui.widgets.corpus_upload import settle
+from ui.widgets.corpus_upload import hand_over_uploads
 from ui.widgets.errors import cannot, without_folders
 from ui.widgets.text import literal
 
@@ -322,5 +322,5 @@ def _start(number: int, typed: Callable[[], Draft], key: str) -> None:
         return
     st.session_state["started"] = number
     del st.session_state["draft"]
-    settle()
+    hand_over_uploads()
     set_view(run=name, new=False, start=None, step=None, sentence=1, compare=(), layer=None, head=None)

@@ -55,7 +55,7 @@ def _stored(files: list[Any]) -> list[Path]:
     return [files_by_id[file.file_id] for file in files]
 
 
-def settle() -> None:
+def hand_over_uploads() -> None:
     """Hand the uploads over to the run that was started with them."""
     st.session_state.pop("uploads", None)
 

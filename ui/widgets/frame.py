@@ -15,7 +15,7 @@ from headlight.language import gettext
 from transformer import Translator
 from ui.state.models import broken_name, model_names, translator
 from ui.state.queue import NOTE_KEY
-from ui.state.view import PageView, V, confine, current, write_address
+from ui.state.view import PageView, V, open_view, without_missing_head, write_address
 from ui.widgets.break_it import break_it, mistakes
 from ui.widgets.errors import error_text, plain_errors
 from ui.widgets.sidebar import sidebar
@@ -38,7 +38,7 @@ def frame(view_class: type[V], models: Sequence[str] = ()) -> Iterator[V]:
 
     An error ends the body, and the page says what went wrong.
     """
-    view = current(view_class)
+    view = open_view(view_class)
     if view.alone:
         st.html("<style>.stAppHeader, [data-testid='stSidebar'] { display: none; }</style>")
     else:
@@ -76,7 +76,7 @@ def page(view_class: type[V], title: str, question: str) -> Iterator[Opened[V]]:
         mistakes(model, broken_here=view.MISTAKES != () and bool(getattr(view, "broken", "")))
         config = model.model.config
         stack = config.encoder if view.kind == "encoder" else config.decoder
-        yield Opened(confine(view, stack.n_layers, stack.n_heads), name, model, actions)
+        yield Opened(without_missing_head(view, stack.n_layers, stack.n_heads), name, model, actions)
 
 
 def _with_mistake(name: str, model: Translator, view: PageView) -> tuple[str, Translator]:

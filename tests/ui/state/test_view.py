@@ -12,9 +12,9 @@ from ui.attention.view import AttentionView
 def page() -> None:
     """Confine the Anatomy page's view to a model with two layers of four heads, and write its address."""
     from ui.anatomy.view import AnatomyView
-    from ui.state.view import confine, current, write_address
+    from ui.state.view import open_view, without_missing_head, write_address
 
-    confine(current(AnatomyView), layers=2, heads=4)
+    without_missing_head(open_view(AnatomyView), layers=2, heads=4)
     write_address()
 
 
@@ -46,9 +46,9 @@ def bound_widgets() -> None:
     import streamlit as st
 
     from ui.attention.view import AttentionView
-    from ui.state.view import bound, current, write_address
+    from ui.state.view import bound, open_view, write_address
 
-    view = current(AttentionView)
+    view = open_view(AttentionView)
     st.selectbox("Scale", ["fixed", "row"], ["fixed", "row"].index(view.scale), **bound("scale", row=None))
     st.text_input("Model", view.model, **bound("model", "typed", convert=str.lower, reseeds=True, text=None))
     write_address()

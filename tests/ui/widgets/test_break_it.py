@@ -77,11 +77,11 @@ def test_another_page_is_whole_and_so_is_the_first_then(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(state.st, "session_state", session)
     monkeypatch.setattr(state.st, "query_params", Query(query))
-    assert state.current(AttentionView).broken == "no-scaling"
+    assert state.open_view(AttentionView).broken == "no-scaling"
     monkeypatch.setattr(state.st, "query_params", Query())
-    assert state.current(AttentionView).broken == "no-scaling"  # the same page again
-    assert state.current(AnatomyView).broken == ""  # chosen in the menu
-    back = state.current(AttentionView)
+    assert state.open_view(AttentionView).broken == "no-scaling"  # the same page again
+    assert state.open_view(AnatomyView).broken == ""  # chosen in the menu
+    back = state.open_view(AttentionView)
     assert back.broken == "" and back.text == "a"
 
 

@@ -17,10 +17,10 @@ def test_what_was_typed_is_taken_as_one_line() -> None:
     def page() -> None:
         import streamlit as st
 
-        from ui.state.view import PageView, current
+        from ui.state.view import PageView, open_view
         from ui.widgets.sentence_box import sentence_box
 
-        view = current(PageView)
+        view = open_view(PageView)
         st.text("is " + sentence_box("Sentence", "first", "text", convert=str.upper))
         st.text(f"took {view.text}")
 
