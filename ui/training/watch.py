@@ -79,8 +79,6 @@ def watch(view: TrainingView) -> None:
             failure(trainings.chosen)
         body = st.container()
     containers = left, body, st.container()
-    for container in containers:
-        container.empty()  # see own_fragment
     seconds = UPDATE_SECONDS if any(run.alive for run in trainings.runs) else None
     own_fragment(_draw_changes, trainings.signature, view.run, view.compare, *containers, run_every=seconds)
 

@@ -16,5 +16,4 @@ def own_fragment(
     follows takes the fragment's place, and the fragment's next run overwrites it.
     """
     with st.container(width=width):  # type: ignore[arg-type]
-        st.empty()  # a container without elements would be lost too
         st.fragment(draw, run_every=run_every)(*arguments)
