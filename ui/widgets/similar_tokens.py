@@ -22,6 +22,7 @@ from ui.state import atlases, models
 from ui.state.cache import cached
 from ui.state.public import public
 from ui.state.view import widget_key
+from ui.widgets.disclosure import draw_when_open
 from ui.widgets.table import Cell, bar, table_html
 from ui.widgets.text import literal
 
@@ -65,16 +66,16 @@ def similar_tokens(
     """
     if models.unbroken_name(name) != name:
         return
-    expander = st.expander(gettext("Similar places"), key="similar-places", on_change="rerun")
-    if not expander.open:
-        return
-    with expander:
+
+    def draw() -> None:
         try:
             folder = _folder(name)
             changed = (folder / FACTS_FILE).stat().st_mtime_ns if (folder / FACTS_FILE).is_file() else 0
             _draw(name, trace, kind, head, cell, taps, (folder, changed))
         except IndexRefused as error:
             _refused(name, error)
+
+    draw_when_open(gettext("Similar places"), "similar-places", draw)
 
 
 def _folder(name: str) -> Path:
