@@ -100,7 +100,7 @@ def test_a_kept_model_is_one_of_the_users_own(tmp_path: Path, monkeypatch: pytes
     (place / "history").mkdir()
     (place / "history" / "step-0000001.safetensors").touch()
     assert [model.id for model in shelf.shipped()][-1] == "models/mine"
-    assert TrainingView.parse_fields({"run": "models/mine"})["run"] == "models/mine"
+    assert TrainingView.from_query({"run": "models/mine"}).run == "models/mine"
 
 
 def test_the_table_marks_what_the_library_says_differs(tmp_path: Path) -> None:
