@@ -75,9 +75,10 @@ installed: wheel browser ## Install the wheel, and try it without a network
 # pytest caches its rewritten assertions as bytecode: rewriting them takes as long as importing everything else.
 test check: export PYTHONDONTWRITEBYTECODE :=
 
-# Two processes, since a browser test waits half of the time. Each runs whole files, whose tests share a server or a model.
+# Three processes, since a test waits half of the time, for a browser or for a process of its own: on two cores the suite takes
+# 12 minutes, and 20 with two processes. Each runs whole files, whose tests share a server or a model.
 test: lint browser firefox strace redis ## Run every linter and all tests
-	@$(BIN)/python -m pytest --ignore tests/installed --numprocesses 2 --dist loadfile --no-loadscope-reorder
+	@$(BIN)/python -m pytest --ignore tests/installed --numprocesses 3 --dist loadfile --no-loadscope-reorder
 
 # Tests that take seconds, or start processes, each of which imports torch and Streamlit for three seconds, are left to
 # `make test`.

@@ -306,4 +306,4 @@ def test_two_models_are_scored_on_the_pairs_that_both_can_read() -> None:
     ]
     alone = Evaluator.of(checkpoint, "three", pairs, [checkpoint])
     assert (alone.sources, alone.lines, alone.left_out) == (["a dog", "a girl"], [1, 3], 1)
-    assert Evaluator.of(checkpoint, "three", pairs, most=1).lines == [1]
+    assert Evaluator.of(checkpoint, "three", pairs, max_pairs=1).lines == [1]
