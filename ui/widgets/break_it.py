@@ -18,11 +18,6 @@ NO_MISTAKE_TITLE = translatable("No: the model as it is")
 def break_it(view: PageView, broken: str) -> None:
     """Draw the choice among the page's mistakes, and where one is made, both equations and what to look at."""
     titles = {name: gettext(MISTAKES[name].title) for name in view.MISTAKES}
-
-    def kind(chosen: str) -> str:
-        """Return the attention in which the mistake can be seen."""
-        return (MISTAKES[chosen].kind if chosen else None) or view.kind
-
     with st.sidebar:
         choose(
             view,
@@ -31,7 +26,7 @@ def break_it(view: PageView, broken: str) -> None:
             {NO_MISTAKE: gettext(NO_MISTAKE_TITLE), **titles},
             broken,
             menu=True,
-            **bound("broken", reseeds=True, kind=kind),
+            **bound("broken", reseeds=True, kind=telling_kind),
             help=gettext(
                 "Runs this very model with a mistake that tutorials make, or without one of its parts. Dropout has no "
                 "switch: it acts in training alone, so a model that translates is already without it. Resets when you "
@@ -55,6 +50,15 @@ def break_it(view: PageView, broken: str) -> None:
                 st.latex(mistake.wrong)
             repair = {"broken": NO_MISTAKE}
             st.button(gettext("Repair it"), icon=":material/build:", on_click=set_view, kwargs=repair, key="repair")
+
+
+def telling_kind(mistake: str) -> str:
+    """Return the attention in which the mistake can be seen, or else the one that is open.
+
+    Fragments change that without drawing the sidebar again, so it is read when a mistake is chosen.
+    """
+    open_kind: str = st.session_state["view"].kind
+    return (MISTAKES[mistake].kind if mistake else None) or open_kind
 
 
 def mistakes(model: Translator, broken_here: bool = False) -> None:

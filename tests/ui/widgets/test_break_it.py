@@ -16,6 +16,7 @@ from tests.ui.pages import open_page as opened
 from ui.anatomy.view import AnatomyView
 from ui.attention.view import AttentionView
 from ui.state import models
+from ui.widgets import break_it
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -63,6 +64,14 @@ def test_a_choice_in_the_sidebar_breaks_it_and_shows_the_attention_in_which_it_s
     box.set_value("no-causal-mask").run()
     assert len(mistake_notes(app)) == 1 and app.query_params["broken"] == "no-causal-mask"
     assert app.query_params["kind"] == "decoder" and app.session_state["view"].kind == "decoder"
+
+
+def test_a_mistake_that_every_kind_shows_leaves_the_kind_that_a_fragment_has_opened(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(break_it.st, "session_state", {"view": AttentionView(kind="encoder")})
+    assert break_it.telling_kind("no-feed-forward") == break_it.telling_kind("") == "encoder"
+    assert break_it.telling_kind("no-causal-mask") == "decoder"
 
 
 def test_another_page_is_whole_and_so_is_the_first_then(monkeypatch: pytest.MonkeyPatch) -> None:
