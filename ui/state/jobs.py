@@ -24,6 +24,7 @@ log = logging.getLogger("headlight")
 MAX_STORED_JOBS = 16
 PAGE_POLL_SECONDS = 5.0  # within which a page that waits for a measurement asks for its progress
 UNSEEN_SECONDS = 600.0  # after which a measurement of an uploaded corpus is dropped
+WAITING, BEGUN = "Waiting for another measurement", "Measuring"  # what a job says that it is doing
 Progress = Callable[[float, str], None]  # share done, from 0 to 1, and what is being done
 
 
@@ -41,6 +42,11 @@ class Job(Generic[T]):
         self.done = False
         self._is_wanted = True
         Thread(target=self._run, args=(do,), daemon=True).start()
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the job has not begun, since another one runs."""
+        return not self.done and self.doing in ("", WAITING)
 
     def cancel(self) -> None:
         """End the work when it next yields."""
@@ -153,8 +159,9 @@ class Jobs:
 
     def _alone(self, do: Callable[[Progress], object], progress: Progress) -> object:
         while not self._computing.acquire(timeout=0.5):
-            progress(0.0, "Waiting for another measurement")
+            progress(0.0, WAITING)
         try:
+            progress(0.0, BEGUN)
             return do(progress)
         finally:
             self._computing.release()

@@ -25,7 +25,8 @@ UPDATE_SECONDS = 0.7  # between two looks at a measurement
 # Measurements of speed, each in a process of its own and one at a time: two would slow each other. They are not among
 # JOBS, which can take many minutes.
 SPEEDS = Jobs()
-_LATEST, _WANTED = "speed-latest", "speed-wanted"  # in the session: requests; the latter while another run trains
+# In the session: the latest request, and the network that is to be measured though a run trains.
+_LATEST, _WANTED = "speed-latest", "speed-wanted"
 
 
 def forecast(recipe: Recipe | None, preview: Preview | None) -> None:
@@ -35,11 +36,11 @@ def forecast(recipe: Recipe | None, preview: Preview | None) -> None:
         return
     alive = [run for run in statuses(models.RUNS) if run.alive]
     job: Job[Speed] | None = None
-    request: Hashable = None
+    wanted: Hashable = None
     if preview is not None:
         sized = _with_vocabularies(recipe, preview)
-        request = _speed_request(sized, *_lengths(preview))
-        begin = not alive or st.session_state.get(_WANTED) == request
+        wanted = sized.model, *_lengths(preview)
+        begin = not alive or st.session_state.get(_WANTED) == wanted
         job = speed_job(sized, *_lengths(preview), begin)
     pending = job is not None and not job.done
     own_fragment(_estimated, recipe, preview, job, pending, run_every=UPDATE_SECONDS if pending else None)
@@ -51,7 +52,7 @@ def forecast(recipe: Recipe | None, preview: Preview | None) -> None:
             icon=":material/timer:",
             key="measure-time",
             help="A run is training; measuring slows it down for a few seconds.",
-            on_click=lambda: st.session_state.update({_WANTED: request}),
+            on_click=lambda: st.session_state.update({_WANTED: wanted}),
         )
 
 
@@ -99,14 +100,14 @@ def _lengths(preview: Preview) -> tuple[int, int]:
 def speed_job(recipe: Recipe, source_length: int, target_length: int, begin: bool) -> Job[Speed] | None:
     """Return the measurement of a recipe's speed, which is started if `begin`; None where there is none.
 
-    A session drops its latest one if that is not done: each letter that is typed can ask for another.
+    A session drops its latest one if that has not begun: each letter that is typed can ask for another.
     """
     request = _speed_request(recipe, source_length, target_length)
     job = SPEEDS.started("speed", request)
     if job is None and begin:
         latest = st.session_state.get(_LATEST)
-        unfinished = SPEEDS.started("speed", latest)
-        if unfinished is not None and not unfinished.done:
+        previous = SPEEDS.started("speed", latest)
+        if previous is not None and previous.is_waiting:
             SPEEDS.drop("speed", latest)
         st.session_state[_LATEST] = request
         job = SPEEDS.get("speed", request, lambda progress: measure(recipe, source_length, target_length))

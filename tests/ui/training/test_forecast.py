@@ -54,6 +54,7 @@ def test_one_at_a_time_and_the_latest_next(recipe: Recipe, monkeypatch: pytest.M
     assert finished(wanted).result == Speed(30.0, 0)
     assert speed_job(recipe, 2, 9, begin=False) is None
     assert speed_job(recipe, 3, 9, begin=False) is wanted
+    assert speed_job(recipe, 1, 9, begin=False) is first  # what had begun when another was asked for is not lost
 
 
 def test_what_the_speed_does_not_depend_on_is_not_measured_again(
