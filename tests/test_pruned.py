@@ -165,6 +165,12 @@ def test_every_method_takes_it(make: Make) -> None:
     assert not np.isnan(found.restored[Site("decoder", 0, "self")][1])
 
 
+def test_without_any_head_there_is_none_to_rank() -> None:
+    checkpoint = small_checkpoint()
+    model = prune_heads(checkpoint.model, all_heads(checkpoint.model)).eval()
+    assert all_heads(model) == [] == head_importance(model, *ids(checkpoint))
+
+
 def test_the_mean_of_all_heads_is_of_those_that_are_left() -> None:
     checkpoint = small_checkpoint()
     source, target = ids(checkpoint)

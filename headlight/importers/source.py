@@ -131,7 +131,7 @@ def _open(path: Path, stack: ExitStack) -> Source:
     if path.is_dir():
         folder = path.resolve()
         # The hub's cache has models--OWNER--NAME/snapshots/COMMIT.
-        in_cache = folder.parent.name == "snapshots"
+        in_cache = folder.parent.name == "snapshots" and folder.parents[1].name.startswith("models--")
         return _open_folder(folder, folder.parents[1].name.split("--")[-1] if in_cache else folder.name)
     if not path.exists():
         raise Refused(f"There is no file {short(path)}.")

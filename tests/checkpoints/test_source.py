@@ -180,6 +180,9 @@ def test_a_link_inside_the_folder_and_one_of_the_hub_cache(tmp_path: Path) -> No
     assert same(opened(snapshot), tensors())
     with open_source(snapshot) as source:
         assert source.name == "tiny"
+    own = folder(tmp_path / "snapshots" / "epoch10")
+    with open_source(own) as source:
+        assert source.name == "epoch10"
 
 
 def test_a_link_that_leads_out_of_the_folder(tmp_path: Path) -> None:

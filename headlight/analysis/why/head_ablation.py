@@ -42,7 +42,8 @@ def head_importance(
     """Switch off each head alone and return the effects on the target, the most harmful first.
 
     The baseline is the model with `interventions`, since a head's effect depends on which other heads can do its work.
-    Heads that the interventions switch off are left out. `tgt_ids` runs from [SOS] to [EOS].
+    Heads that the interventions switch off are left out. `tgt_ids` runs from [SOS] to [EOS]. Raises ValueError for an
+    intervention on a head that the model lacks.
     """
     gone = {(intervention.site, intervention.head) for intervention in interventions if is_ablation(intervention)}
     effects = head_ablation(model, src_ids, tgt_ids, (), by="zero", tap=chain(*interventions))
@@ -102,7 +103,7 @@ def ablated_steps(
     complete = _log_probs(model, pair, 1, tap=tap)
     lengths = _lengths(pair)
     changes = torch.zeros(len(heads), lengths["decoder"], dtype=torch.float64)
-    replacements = _replacements(model, lengths, references, by, draws, seed, tap)
+    replacements = _replacements(model, lengths, references, by, draws, seed, tap) if heads else []
     for replacement in replacements:
         parts = [_log_probs(model, pair, len(some), some, replacement, tap) for some in in_passes(heads, rows)]
         changes += (torch.cat(parts) - complete) / len(replacements)
