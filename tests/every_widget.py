@@ -17,7 +17,7 @@ MAX_TEXTS = 4  # typed into each text box
 
 # Events of the app's own components, valid and forged; "?" stands for the first text that the visitor sends.
 COMPONENT_EVENTS: list[Any] = [
-    *([0, 0], [1, 1], 0, "?", {"open": "?"}, {"bring": True}, {"compare": ["?", "?"]}, {"tick": ["?"]}),
+    *([0, 0], [1, 1], 0, "?", {"open": "?"}, {"import": True}, {"compare": ["?", "?"]}, {"tick": ["?"]}),
     *({"head": [0, 0], "measure": "entropy"}, {"step": 0}, {"path": "?"}, ["?", "?"]),
 ]
 

@@ -28,7 +28,7 @@ from transformer.trace import KINDS, Trace
 DEFAULT_MODEL = "en-fr"  # for an address without a model, as in the app
 MAX_TEXT_BYTES = 200_000
 MAX_VIEWS = 60
-MAX_TEXT_CHARACTERS = 5000  # of a sentence; LONGEST_TEXT in web.js
+MAX_TEXT_CHARACTERS = 5000  # of a sentence; also in web.js
 PAGES = {"": "attention", "attention": "attention", "decoding": "decoding"}  # by their paths in the app
 BEAM_SIZES = ("1", "2", "3", "5")  # SIZES in web.js
 COMMON_FIELDS = ("model", "text", "kind", "layer", "head", "changes", "embed", "theme")

@@ -32,6 +32,7 @@ from transformer.decoding.search import allowed
 from transformer.decoding.step import DecodeStep, Fate, Hypothesis, finish, recorded, rows_of
 from transformer.decoding.strategies import STRATEGIES, Decoding, beam, forced, greedy, sample
 
+given = forced  # its name in version 1.0
 __all__ = [
     "STRATEGIES", "DecodeStep", "Decoding", "Fate", "Hypothesis", "allowed", "beam", "diverse_beam", "finish",
     "forced", "greedy", "recorded", "rows_of", "sample", "tempered",
