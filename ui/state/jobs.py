@@ -24,7 +24,7 @@ log = logging.getLogger("headlight")
 MAX_STORED_JOBS = 16
 PAGE_POLL_SECONDS = 5.0  # within which a page that waits for a measurement asks for its progress
 UNSEEN_SECONDS = 600.0  # after which a measurement of an uploaded corpus is dropped
-WAITING, BEGUN = "Waiting for another measurement", "Measuring"  # what a job says that it is doing
+WAITING, STARTING = "Waiting for another measurement", "Starting"  # what a job is doing before it reports itself
 Progress = Callable[[float, str], None]  # share done, from 0 to 1, and what is being done
 
 
@@ -161,7 +161,7 @@ class Jobs:
         while not self._computing.acquire(timeout=0.5):
             progress(0.0, WAITING)
         try:
-            progress(0.0, BEGUN)
+            progress(0.0, STARTING)
             return do(progress)
         finally:
             self._computing.release()

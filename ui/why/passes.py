@@ -29,7 +29,7 @@ TOKEN_HEADS = 8  # heads that are exchanged token by token
 
 
 class ForcedPass(NamedTuple):
-    """What is measured: a model that reads a source and is forced to write a target, with heads changed."""
+    """A pass in which the model reads a source and is forced to write a target, with some heads changed."""
 
     name: str
     source: Ids

@@ -179,12 +179,14 @@ _TIMES = read_lists(_FOLDER / "times.tsv", lambda row: (row.get("english", ""), 
 
 
 @dataclass
-class _EnglishFields:
-    """The fields of the English side of a clause template."""
-
+class _ClauseParts:
     subject: FrenchSubject
     phrase: FrenchVerbPhrase
     time: str = ""
+
+
+class _EnglishFields(_ClauseParts):
+    """The fields of the English side of a clause template."""
 
     def __getitem__(self, name: str) -> str:
         pronoun, is_third = self.subject.english, self.subject.person == "il"
@@ -214,13 +216,8 @@ class _EnglishFields:
         return text
 
 
-@dataclass
-class _FrenchFields:
+class _FrenchFields(_ClauseParts):
     """The fields of the French side of a clause template."""
-
-    subject: FrenchSubject
-    phrase: FrenchVerbPhrase
-    time: str = ""
 
     def __getitem__(self, name: str) -> str:
         subject, phrase = self.subject, self.phrase

@@ -1,4 +1,4 @@
-"""What opens below the picture: “Why there?” follows a held cell; the word alignment; places that are similar."""
+"""The parts that open below the picture: “Why there?”, which follows a held cell, word alignment and similar places."""
 
 from __future__ import annotations
 

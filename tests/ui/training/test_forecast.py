@@ -1,4 +1,4 @@
-"""Measurements of speed run one at a time in the background; of those that a session asks for, only the latest runs."""
+"""Measurements of speed run one at a time in the background; of those of a session that wait, only the latest runs."""
 
 from __future__ import annotations
 

@@ -170,7 +170,7 @@ FRAMES = tuple(frame for frame in _FRAMES if frame.object and "person" not in (f
 
 
 class ConsecutiveVerbs(NamedTuple):
-    """What is done to the same thing one after the other: "buys an apple and eats it"."""
+    """Two actions on one object, in this order: "buys an apple and eats it"."""
 
     first: FrenchVerb
     second: FrenchVerb
@@ -206,7 +206,7 @@ ADVERBS = (("often", "souvent"), ("always", "toujours"), ("sometimes", "parfois"
 
 
 class Place(NamedTuple):
-    """Where something happens, or where `things` lie."""
+    """A preposition of place, and the nouns that it goes with."""
 
     preposition: AlignedPhrase
     kinds: str  # of places and things that the preposition goes with
